@@ -3,6 +3,7 @@
 export { bytes } from './bytes.ts'
 export { checkCodec } from './check-codec.ts'
 export { type Codec, decodeOwn } from './codec.ts'
+export { hashBytes, hashWords } from './hash.ts'
 export { json } from './json.ts'
 export { number } from './number.ts'
 export { structured } from './structured.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { hashBytes, hashWords } from '../../src/structures/hash.ts'
+import { hashBytes, hashWords } from '../../src/codecs/hash.ts'
 import { LocalMemory } from '../../src/structures/memory/local-memory.ts'
 
 const lengths = [0, 1, 3, 4, 7, 8, 16, 31, 64, 255, 256, 257, 1000, 2048, 2049, 5000]

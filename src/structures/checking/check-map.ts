@@ -1,4 +1,4 @@
-import { hashWords } from '../hash.ts'
+import { hashWords } from '../../codecs/index.ts'
 import { KEY_BYTES_MAX, Key } from '../map/key.ts'
 import {
   BodyOffset,

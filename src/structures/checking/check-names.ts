@@ -1,4 +1,4 @@
-import { hashBytes } from '../hash.ts'
+import { hashBytes } from '../../codecs/index.ts'
 import {
   kindNamed,
   NamedOffset,

@@ -1,5 +1,5 @@
+import { hashBytes } from '../../codecs/index.ts'
 import type { RemoteEndpoint } from '../../verbs/index.ts'
-import { hashBytes } from '../hash.ts'
 import type { RemoteMemory } from './home-link.ts'
 
 /** Of what is laid into the memory, and of what ranks say to each other. */

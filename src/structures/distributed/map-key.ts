@@ -1,4 +1,4 @@
-import { hashBytes } from '../hash.ts'
+import { hashBytes } from '../../codecs/index.ts'
 import { Key, type MapKey } from '../map/key.ts'
 
 /** A key as bytes, with its hashes. */

@@ -1,5 +1,5 @@
+import { hashBytes } from '../../codecs/index.ts'
 import { StructureError } from '../errors.ts'
-import { hashBytes } from '../hash.ts'
 import { checkStructureName, StructureKind, type StructureKindName } from '../heap/directory.ts'
 import { disagreement, initialValue, type Parameter } from '../parameter.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'

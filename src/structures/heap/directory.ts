@@ -1,6 +1,6 @@
+import { hashBytes } from '../../codecs/index.ts'
 import { mustBe } from '../../native/index.ts'
 import { StructureError } from '../errors.ts'
-import { hashBytes } from '../hash.ts'
 import { disagreement, initialValue, type Parameter } from '../parameter.ts'
 import { type Heap, offsetOf } from './heap.ts'
 import { DIRECTORY_OFFSET, STRUCTURES_MAX } from './layout.ts'

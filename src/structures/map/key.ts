@@ -1,5 +1,5 @@
+import { hashWords } from '../../codecs/index.ts'
 import { ArgumentError, mustBe } from '../../native/index.ts'
-import { hashWords } from '../hash.ts'
 import type { WordMemory } from '../memory/word-memory.ts'
 import { EntryOffset, keyRoom } from './layout.ts'
 

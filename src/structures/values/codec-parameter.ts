@@ -1,5 +1,4 @@
-import { bytes, type Codec, checkCodec, json, number, structured } from '../../codecs/index.ts'
-import { hashBytes } from '../hash.ts'
+import { bytes, type Codec, checkCodec, hashBytes, json, number, structured } from '../../codecs/index.ts'
 import { fixed, type Parameter } from '../parameter.ts'
 
 /**

@@ -1,0 +1,60 @@
+import { closeSync, openSync } from 'node:fs'
+import { native, SystemError } from '../../native/index.ts'
+import { IndexError } from '../errors.ts'
+import { CHUNK_BYTES } from './layout.ts'
+
+/** A piece of shared memory, as one process sees it. */
+export class Chunk {
+  readonly bytes: Uint8Array
+  readonly words: Uint32Array
+  readonly doubles: Float64Array
+  readonly #mapping: ArrayBuffer
+
+  constructor(mapping: ArrayBuffer) {
+    this.#mapping = mapping
+    this.bytes = new Uint8Array(mapping, 0, CHUNK_BYTES)
+    this.words = new Uint32Array(mapping, 0, CHUNK_BYTES / 4)
+    this.doubles = new Float64Array(mapping, 0, CHUNK_BYTES / 8)
+  }
+
+  /** Views that someone keeps show private memory from then on. */
+  close(): void {
+    native.unmapMemory(this.#mapping)
+  }
+}
+
+/** A chunk of one's own. Its space is taken now, so that a full machine is an error here and not a crash later. */
+export function createChunk(): { readonly chunk: Chunk; readonly descriptor: number } {
+  let descriptor = -1
+  try {
+    descriptor = native.createMemory('aether-index', CHUNK_BYTES, 0)
+    native.reserveMemory(descriptor, 0, CHUNK_BYTES)
+    return { chunk: new Chunk(native.mapMemory(descriptor, 0, CHUNK_BYTES, 0)), descriptor }
+  } catch (error) {
+    if (descriptor >= 0) native.closeDescriptor(descriptor)
+    if (!(error instanceof SystemError)) throw error
+    const message = `this machine has no memory for ${CHUNK_BYTES} bytes more: ${error.message}`
+    throw new IndexError('MEMORY', message, { cause: error })
+  }
+}
+
+/** The chunk of another process; undefined if it cannot be reached from here, or is not what it should be. */
+export function openChunk(processId: number, descriptor: number): Chunk | undefined {
+  let opened: number
+  try {
+    opened = openSync(`/proc/${processId}/fd/${descriptor}`, 'r+')
+  } catch {
+    // It has ended, or runs elsewhere.
+    return undefined
+  }
+  try {
+    const { lengthBytes, userId, shrinkable } = native.describeMemory(opened)
+    if (shrinkable || userId !== process.geteuid?.() || lengthBytes !== CHUNK_BYTES) return undefined
+    return new Chunk(native.mapMemory(opened, 0, CHUNK_BYTES, 0))
+  } catch (error) {
+    if (error instanceof SystemError) return undefined
+    throw error
+  } finally {
+    closeSync(opened)
+  }
+}

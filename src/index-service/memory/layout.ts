@@ -1,0 +1,96 @@
+/**
+ * The memory of a shard's strings and hash fields. Its owner writes it; other processes map it and read.
+ *
+ * ```
+ * chunks     16 MiB each, a memory object of its own
+ *   segments   64 in a chunk, 256 KiB each: the header, buckets, or records
+ *     records    one behind the other, never changed once a slot names them
+ *     buckets    4,096 in a segment
+ * ```
+ *
+ * A place is a number of 8-byte units from the start of the first chunk on, so 32 bits address 32 GiB.
+ *
+ * ```
+ * header, in words of 32 bits           bucket, 64 bytes             record, a multiple of 8 bytes
+ *  0 magic                               0 version, odd while          0 hash of the key
+ *  1 version of this layout                it is being changed         4 length of the key
+ *  2 number of buckets                   4 place of the next bucket    8 length of the value
+ *  3 how often a segment was used again    of the same chain, or 0    12 nothing
+ *  4 number of chunks                    8 seven slots:               16 key, value
+ *  5 seed of the hash                      hash, place (0: free)
+ *  6 index of the last entry applied, f64
+ *  8 time of the log, f64
+ * 10 the owner's process
+ * 1024 descriptors of the chunks, in the owner's process
+ * 4096 places of the segments that hold buckets
+ * ```
+ *
+ * What a reader in another process relies on:
+ *
+ * 1. A slot is published by its place, one aligned store of 32 bits, after the record is whole. A slot whose hash
+ *    belongs to another record is harmless: the key is compared.
+ * 2. A record is never changed. Its bytes are written over only when its segment is used again, and word 3 counts
+ *    that before. So what was copied between two equal readings of word 3 is whole.
+ * 3. A key that is not found may have moved meanwhile. It was absent if the bucket's version was even and the same
+ *    before and after, and so was the number of buckets.
+ * 4. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
+ *
+ * The bounded waste and the cleaning are those of log-structured memory (Rumble, Kejriwal and Ousterhout,
+ * "Log-structured Memory for DRAM-based Storage", FAST 2014). The buckets grow one at a time by linear hashing
+ * (Litwin, "Linear Hashing", VLDB 1980).
+ */
+export const LAYOUT_MAGIC = 0x41455849
+export const LAYOUT_VERSION = 1
+
+export const UNIT_BYTES = 8
+export const CHUNK_BYTES: number = 16 * 2 ** 20
+export const SEGMENT_BYTES: number = 256 * 2 ** 10
+export const SEGMENTS_PER_CHUNK: number = CHUNK_BYTES / SEGMENT_BYTES
+export const UNITS_PER_SEGMENT: number = SEGMENT_BYTES / UNIT_BYTES
+
+/** `place >>> CHUNK_SHIFT` is the chunk, `place & UNIT_MASK` the unit in it. */
+export const CHUNK_SHIFT = 21
+export const UNIT_MASK: number = 2 ** CHUNK_SHIFT - 1
+
+/** Words of 32 bits of the first chunk. */
+export const HeaderWord = {
+  Magic: 0,
+  Version: 1,
+  Buckets: 2,
+  Reused: 3,
+  Chunks: 4,
+  Seed: 5,
+  Applied: 6,
+  Time: 8,
+  Process: 10,
+  Descriptors: 1024,
+  BucketSegments: 4096,
+} as const
+
+export const CHUNKS_MAX: number = HeaderWord.BucketSegments - HeaderWord.Descriptors
+export const BUCKET_SEGMENTS_MAX: number = SEGMENT_BYTES / 4 - HeaderWord.BucketSegments
+
+export const BUCKET_BYTES = 64
+export const SLOTS_PER_BUCKET = 7
+export const BUCKETS_PER_SEGMENT: number = SEGMENT_BYTES / BUCKET_BYTES
+/** Words of a bucket. A slot is two. */
+export const BucketWord = { Version: 0, Next: 1, Slots: 2 } as const
+
+export const RECORD_HEAD_BYTES = 16
+/** Words of a record. */
+export const RecordWord = { Hash: 0, KeyBytes: 1, ValueBytes: 2 } as const
+
+/** The longest key and value of a record together, so that it fits into a chunk. */
+export const RECORD_BYTES_MAX: number = CHUNK_BYTES / 2
+
+/** What a record takes. */
+export function recordBytes(keyBytes: number, valueBytes: number): number {
+  return (RECORD_HEAD_BYTES + keyBytes + valueBytes + UNIT_BYTES - 1) & -UNIT_BYTES
+}
+
+/** The bucket of a hash among `buckets` buckets: linear hashing. */
+export function bucketOf(hash: number, buckets: number): number {
+  const half = 1 << (31 - Math.clz32(buckets))
+  const bucket = (hash & (half * 2 - 1)) >>> 0
+  return bucket < buckets ? bucket : hash & (half - 1)
+}

@@ -1,0 +1,390 @@
+import { hashBytes } from '../../codecs/index.ts'
+import { DefectError } from '../../native/index.ts'
+import { Arena } from './arena.ts'
+import type { Chunk } from './chunk.ts'
+import {
+  BUCKET_BYTES,
+  BUCKET_SEGMENTS_MAX,
+  BUCKETS_PER_SEGMENT,
+  BucketWord,
+  bucketOf,
+  CHUNK_BYTES,
+  CHUNK_SHIFT,
+  HeaderWord,
+  LAYOUT_MAGIC,
+  LAYOUT_VERSION,
+  RECORD_BYTES_MAX,
+  RECORD_HEAD_BYTES,
+  RecordWord,
+  recordBytes,
+  SLOTS_PER_BUCKET,
+  UNIT_BYTES,
+  UNIT_MASK,
+} from './layout.ts'
+import type { Records } from './records.ts'
+
+/** A bucket is split when there are more keys than this for each. */
+const KEYS_PER_BUCKET = 5
+const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
+
+/**
+ * Bytes by key, in memory that other processes read while this one writes: see `layout.ts`. A table never refuses what
+ * its caller has room for by its own count; the memory that it takes for that follows `usedBytes`.
+ */
+export class RecordTable implements Records {
+  readonly #arena: Arena
+  readonly #seed: number
+  #size = 0
+  #buckets = 0
+  /** Places of the segments that hold buckets. */
+  #bucketSegments: number[] = []
+  /** Buckets of a segment for those that overflow. */
+  #overflow = { place: 0, left: 0 }
+  #freeBuckets: number[] = []
+  /** Where the last search ended: a bucket, its chunk and the slot. */
+  #foundChunk!: Chunk
+  #foundWord = 0
+
+  constructor(seed = 0) {
+    this.#seed = seed >>> 0
+    this.#arena = new Arena((place) => this.#moved(place))
+    const { words } = this.#arena.header
+    words[HeaderWord.Version] = LAYOUT_VERSION
+    words[HeaderWord.Seed] = this.#seed
+    words[HeaderWord.Process] = process.pid
+    this.#addBuckets(1)
+    Atomics.store(words, HeaderWord.Magic, LAYOUT_MAGIC)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get usedBytes(): number {
+    return this.#arena.liveBytes + this.#size * (BUCKET_BYTES / KEYS_PER_BUCKET)
+  }
+
+  get figures(): Arena['figures'] {
+    return this.#arena.figures
+  }
+
+  /** The descriptor by which other processes find the first chunk. */
+  get descriptor(): number {
+    return this.#arena.header.words[HeaderWord.Descriptors]!
+  }
+
+  /** Say how far the log is applied here. What was changed before can be seen by who sees this. */
+  publish(index: number, timeMs: number): void {
+    const { header } = this.#arena
+    header.doubles[HeaderWord.Time / 2] = timeMs
+    header.doubles[HeaderWord.Applied / 2] = index
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    if (!this.#find(hashBytes(key, key.length, this.#seed), key)) return undefined
+    return this.#valueAt(this.#foundChunk.words[this.#foundWord + 1]!)
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    if (key.length + value.length + RECORD_HEAD_BYTES > RECORD_BYTES_MAX)
+      throw new DefectError(`a record of ${value.length} bytes is longer than its writer may make it`)
+    const hash = hashBytes(key, key.length, this.#seed)
+    const place = this.#write(hash, outside(key), outside(value))
+    // What is in use may have moved to make room.
+    if (this.#find(hash, key)) this.#swap(this.#foundChunk, this.#foundWord, place)
+    else this.#add(hash, place)
+  }
+
+  delete(key: Uint8Array): boolean {
+    if (!this.#find(hashBytes(key, key.length, this.#seed), key)) return false
+    this.#swap(this.#foundChunk, this.#foundWord, 0)
+    this.#size -= 1
+    return true
+  }
+
+  clear(): void {
+    for (let bucket = 0; bucket < this.#buckets; bucket += 1)
+      this.#walk(bucket, (chunk, word) => this.#swap(chunk, word, 0))
+    this.#size = 0
+  }
+
+  /**
+   * In the order of the reversed bits of the hash, in which a split keeps both halves of a bucket next to each other. So
+   * a cursor goes on in a table that has grown since, and in that of another replica with the same seed.
+   */
+  scan(cursor: number, count: number): { readonly cursor: number; readonly keys: Uint8Array[] } {
+    const keys: Uint8Array[] = []
+    let at = cursor >>> 0
+    do {
+      const bucket = bucketOf(at, this.#buckets)
+      this.#walk(bucket, (chunk, word) => keys.push(this.#keyAt(chunk.words[word + 1]!).slice()))
+      at = nextInReverse(at, this.#maskOf(bucket))
+    } while (at !== 0 && keys.length < count)
+    return { cursor: at, keys }
+  }
+
+  close(): void {
+    this.#arena.close()
+  }
+
+  // ---- records
+  // ---------------------------------------------------------------------------------------------------------------
+
+  #write(hash: number, key: Uint8Array, value: Uint8Array): number {
+    const place = this.#arena.allocate(recordBytes(key.length, value.length))
+    const chunk = this.#chunkOf(place)
+    const word = (place & UNIT_MASK) * 2
+    const { words, bytes } = chunk
+    const begin = word * 4 + RECORD_HEAD_BYTES
+    words[word + RecordWord.Hash] = hash
+    words[word + RecordWord.KeyBytes] = key.length
+    words[word + RecordWord.ValueBytes] = value.length
+    copy(bytes, begin, key)
+    copy(bytes, begin + key.length, value)
+    return place
+  }
+
+  #chunkOf(place: number): Chunk {
+    return this.#arena.chunks[place >>> CHUNK_SHIFT]!
+  }
+
+  #keyAt(place: number): Uint8Array {
+    const { words, bytes } = this.#chunkOf(place)
+    const word = (place & UNIT_MASK) * 2
+    const begin = word * 4 + RECORD_HEAD_BYTES
+    return bytes.subarray(begin, begin + words[word + RecordWord.KeyBytes]!)
+  }
+
+  #valueAt(place: number): Uint8Array {
+    const { words, bytes } = this.#chunkOf(place)
+    const word = (place & UNIT_MASK) * 2
+    const begin = word * 4 + RECORD_HEAD_BYTES + words[word + RecordWord.KeyBytes]!
+    return bytes.subarray(begin, begin + words[word + RecordWord.ValueBytes]!)
+  }
+
+  #bytesAt(place: number): number {
+    const { words } = this.#chunkOf(place)
+    const word = (place & UNIT_MASK) * 2
+    return recordBytes(words[word + RecordWord.KeyBytes]!, words[word + RecordWord.ValueBytes]!)
+  }
+
+  /** A slot names another record from here on, or none. */
+  #swap(chunk: Chunk, word: number, place: number): void {
+    const before = chunk.words[word + 1]!
+    Atomics.store(chunk.words, word + 1, place)
+    this.#arena.release(before, this.#bytesAt(before))
+  }
+
+  /** Copy a record to where its segment's survivors go. False if no slot names it. */
+  #moved(place: number): boolean {
+    const { words, bytes } = this.#chunkOf(place)
+    const word = (place & UNIT_MASK) * 2
+    if (!this.#findPlace(words[word + RecordWord.Hash]!, place)) return false
+    const { words: slots } = this.#foundChunk
+    const slot = this.#foundWord
+    const size = this.#bytesAt(place)
+    const target = this.#arena.allocate(size)
+    const to = this.#chunkOf(target)
+    to.bytes.set(bytes.subarray(word * 4, word * 4 + size), (target & UNIT_MASK) * UNIT_BYTES)
+    Atomics.store(slots, slot + 1, target)
+    this.#arena.release(place, size)
+    return true
+  }
+
+  // ---- buckets
+  // ---------------------------------------------------------------------------------------------------------------
+
+  /** The place of a bucket. */
+  #placeOf(bucket: number): number {
+    const segment = this.#bucketSegments[Math.floor(bucket / BUCKETS_PER_SEGMENT)]!
+    return segment + (bucket % BUCKETS_PER_SEGMENT) * UNITS_PER_BUCKET
+  }
+
+  #find(hash: number, key: Uint8Array): boolean {
+    for (let place = this.#placeOf(bucketOf(hash, this.#buckets)); place !== 0; ) {
+      const chunk = this.#chunkOf(place)
+      const { words } = chunk
+      const bucket = (place & UNIT_MASK) * 2
+      for (let slot = 0; slot < SLOTS_PER_BUCKET; slot += 1) {
+        const word = bucket + BucketWord.Slots + slot * 2
+        const record = words[word + 1]!
+        if (record === 0 || words[word] !== hash || !this.#hasKey(record, key)) continue
+        this.#foundChunk = chunk
+        this.#foundWord = word
+        return true
+      }
+      place = words[bucket + BucketWord.Next]!
+    }
+    return false
+  }
+
+  #hasKey(place: number, key: Uint8Array): boolean {
+    const { words, bytes } = this.#chunkOf(place)
+    const word = (place & UNIT_MASK) * 2
+    if (words[word + RecordWord.KeyBytes] !== key.length) return false
+    const begin = word * 4 + RECORD_HEAD_BYTES
+    for (let at = 0; at < key.length; at += 1) if (bytes[begin + at] !== key[at]) return false
+    return true
+  }
+
+  #findPlace(hash: number, record: number): boolean {
+    for (let place = this.#placeOf(bucketOf(hash, this.#buckets)); place !== 0; ) {
+      const chunk = this.#chunkOf(place)
+      const { words } = chunk
+      const bucket = (place & UNIT_MASK) * 2
+      for (let slot = 0; slot < SLOTS_PER_BUCKET; slot += 1) {
+        const word = bucket + BucketWord.Slots + slot * 2
+        if (words[word + 1] !== record) continue
+        this.#foundChunk = chunk
+        this.#foundWord = word
+        return true
+      }
+      place = words[bucket + BucketWord.Next]!
+    }
+    return false
+  }
+
+  #add(hash: number, record: number): void {
+    this.#insert(this.#placeOf(bucketOf(hash, this.#buckets)), hash, record)
+    this.#size += 1
+    if (this.#size > this.#buckets * KEYS_PER_BUCKET) this.#split()
+  }
+
+  /** Into the first free slot of a chain. */
+  #insert(first: number, hash: number, record: number): void {
+    for (let place = first; ; ) {
+      const { words } = this.#chunkOf(place)
+      const bucket = (place & UNIT_MASK) * 2
+      for (let slot = 0; slot < SLOTS_PER_BUCKET; slot += 1) {
+        const word = bucket + BucketWord.Slots + slot * 2
+        if (words[word + 1] !== 0) continue
+        words[word] = hash
+        Atomics.store(words, word + 1, record)
+        return
+      }
+      place = words[bucket + BucketWord.Next]!
+      if (place === 0) {
+        place = this.#overflowBucket()
+        Atomics.store(words, bucket + BucketWord.Next, place)
+      }
+    }
+  }
+
+  /** For each slot in use of a bucket and of what overflows from it. */
+  #walk(bucket: number, visit: (chunk: Chunk, word: number) => void): void {
+    for (let place = this.#placeOf(bucket); place !== 0; ) {
+      const chunk = this.#chunkOf(place)
+      const word = (place & UNIT_MASK) * 2
+      for (let slot = 0; slot < SLOTS_PER_BUCKET; slot += 1) {
+        const at = word + BucketWord.Slots + slot * 2
+        if (chunk.words[at + 1] !== 0) visit(chunk, at)
+      }
+      place = chunk.words[word + BucketWord.Next]!
+    }
+  }
+
+  /** The next bucket of the linear order is divided in two. Readers who miss meanwhile look again. */
+  #split(): void {
+    const { words } = this.#arena.header
+    const added = this.#buckets
+    const half = 1 << (31 - Math.clz32(added))
+    const source = added - half
+    if (added % BUCKETS_PER_SEGMENT === 0) this.#addBuckets(0)
+    const first = this.#placeOf(source)
+    const target = this.#placeOf(added)
+    this.#change(first)
+    this.#walk(source, (chunk, word) => {
+      const hash = chunk.words[word]!
+      if (bucketOf(hash, added + 1) !== added) return
+      this.#insert(target, hash, chunk.words[word + 1]!)
+      Atomics.store(chunk.words, word + 1, 0)
+    })
+    this.#buckets = added + 1
+    Atomics.store(words, HeaderWord.Buckets, this.#buckets)
+    this.#change(first)
+    this.#compact(first)
+  }
+
+  /** Give back what overflowed from a bucket and is empty now. */
+  #compact(first: number): void {
+    for (let before = first; ; ) {
+      const { words } = this.#chunkOf(before)
+      const link = (before & UNIT_MASK) * 2 + BucketWord.Next
+      const place = words[link]!
+      if (place === 0) return
+      const next = this.#chunkOf(place).words
+      const bucket = (place & UNIT_MASK) * 2
+      let isEmpty = true
+      for (let slot = 0; slot < SLOTS_PER_BUCKET; slot += 1)
+        if (next[bucket + BucketWord.Slots + slot * 2 + 1] !== 0) isEmpty = false
+      if (!isEmpty) {
+        before = place
+        continue
+      }
+      this.#change(first)
+      Atomics.store(words, link, next[bucket + BucketWord.Next]!)
+      next[bucket + BucketWord.Next] = 0
+      this.#freeBuckets.push(place)
+      this.#change(first)
+    }
+  }
+
+  /** Odd while a bucket is changed, even after. */
+  #change(place: number): void {
+    Atomics.add(this.#chunkOf(place).words, (place & UNIT_MASK) * 2 + BucketWord.Version, 1)
+  }
+
+  #addBuckets(count: number): void {
+    if (this.#bucketSegments.length === BUCKET_SEGMENTS_MAX) throw new DefectError('all segments of buckets are in use')
+    const { words } = this.#arena.header
+    const place = this.#arena.fix()
+    words[HeaderWord.BucketSegments + this.#bucketSegments.length] = place
+    this.#bucketSegments.push(place)
+    if (count === 0) return
+    this.#buckets = count
+    Atomics.store(words, HeaderWord.Buckets, count)
+  }
+
+  #overflowBucket(): number {
+    const free = this.#freeBuckets.pop()
+    if (free !== undefined) return free
+    if (this.#overflow.left === 0) this.#overflow = { place: this.#arena.fix(), left: BUCKETS_PER_SEGMENT }
+    const { place } = this.#overflow
+    this.#overflow = { place: place + UNITS_PER_BUCKET, left: this.#overflow.left - 1 }
+    return place
+  }
+
+  /** Of a bucket among those that there are: how many bits of a hash say that it is this one. */
+  #maskOf(bucket: number): number {
+    const half = 1 << (31 - Math.clz32(this.#buckets))
+    const isSplit = bucket >= half || bucket < this.#buckets - half
+    return isSplit ? half * 2 - 1 : half - 1
+  }
+}
+
+/** A view into the table may be written over by making room. */
+function outside(bytes: Uint8Array): Uint8Array {
+  return bytes.buffer.byteLength >= CHUNK_BYTES ? bytes.slice() : bytes
+}
+
+/** Shorter than a call of `set` for what is usual. */
+const COPIED_BY_LOOP_MAX = 48
+
+function copy(to: Uint8Array, begin: number, from: Uint8Array): void {
+  if (from.length > COPIED_BY_LOOP_MAX) to.set(from, begin)
+  else for (let at = 0; at < from.length; at += 1) to[begin + at] = from[at]!
+}
+
+/** The next number if its bits are read from the lowest on, where only those of `mask` count; 0 after the last. */
+function nextInReverse(cursor: number, mask: number): number {
+  return reversed((reversed((cursor | ~mask) >>> 0) + 1) >>> 0)
+}
+
+function reversed(value: number): number {
+  let bits = value
+  bits = ((bits >>> 1) & 0x55555555) | ((bits & 0x55555555) << 1)
+  bits = ((bits >>> 2) & 0x33333333) | ((bits & 0x33333333) << 2)
+  bits = ((bits >>> 4) & 0x0f0f0f0f) | ((bits & 0x0f0f0f0f) << 4)
+  bits = ((bits >>> 8) & 0x00ff00ff) | ((bits & 0x00ff00ff) << 8)
+  return ((bits >>> 16) | (bits << 16)) >>> 0
+}
