@@ -43,8 +43,9 @@ export type { Journal, Recovered, SnapshotHead } from './replica/journal.ts'
 export { HeadWord } from './replica/layout.ts'
 export { Replica } from './replica/replica.ts'
 export type { ReplicaMemory } from './replica/replica-memory.ts'
-export { defaultSettings, type ReplicaSettings } from './replica/settings.ts'
+export { currentNsOf, defaultSettings, type ReplicaSettings } from './replica/settings.ts'
 export { unpackWord } from './replica/slot-word.ts'
+export { type VoterHead, VoterView } from './replica/voter-view.ts'
 export { type ReplicateOptions, replicate } from './replicate.ts'
 export {
   type Leadership,

@@ -3,6 +3,7 @@ import type { Group } from '../cluster/index.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
 import { ConsensusError } from './errors.ts'
 import type { ReplicaCard } from './replica/connections.ts'
+import type { ReplicaSight } from './replica/replica-head.ts'
 import type { RemoteRegion } from './replica/replica-link.ts'
 
 /** A replica of the group, as it says. */
@@ -12,6 +13,8 @@ export interface Met {
   readonly incarnation: number
   /** The log that its journal is of; 0 while it has none, null where it keeps no journal. */
   readonly log: number | null
+  /** Where its memory is found by processes of its machine. */
+  readonly sight: ReplicaSight | undefined
 }
 
 /** What programs tell each other about their replicas. */
@@ -56,6 +59,7 @@ export class Meeting {
   readonly #incarnation = randomInt(1, INCARNATION_MAX)
   readonly #hasJournal: boolean
   #log: number
+  #sight: ReplicaSight | undefined
   /** By id, those of a rank in the order in which they came. */
   readonly #met = new Map<number, Met>()
   #stops: (() => void)[] = []
@@ -66,7 +70,7 @@ export class Meeting {
     this.#hasJournal = journal !== undefined
     this.#log = journal?.log ?? 0
     this.id = journal?.id ?? group.rank + 1 + openingOf(group, name) * RANKS_MAX
-    this.#met.set(this.id, { rank: group.rank, incarnation: this.#incarnation, log: this.#ownLog })
+    this.#meetSelf()
   }
 
   /** All that are known, this process's replica among them. */
@@ -77,7 +81,12 @@ export class Meeting {
   /** This replica is of that log from now on. */
   set log(log: number) {
     this.#log = log
-    this.#met.set(this.id, { rank: this.#group.rank, incarnation: this.#incarnation, log: this.#ownLog })
+    this.#meetSelf()
+  }
+
+  /** Where the memories of the replicas are that can be found from this machine. */
+  get sights(): readonly ReplicaSight[] {
+    return [...this.#met.values()].flatMap(({ sight }) => sight ?? [])
   }
 
   /** Without a journal, an id says whose it is, even if its process ended before this one came. */
@@ -89,9 +98,11 @@ export class Meeting {
     return this.#idsOf(rank).at(-1)
   }
 
-  /** From now on others are met. */
-  begin(process: ReplicaProcess): void {
+  /** From now on others are met. `sight`: of this process's replica. */
+  begin(process: ReplicaProcess, sight: ReplicaSight | undefined): void {
     const group = this.#group
+    this.#sight = sight
+    this.#meetSelf()
     this.#stops = [
       group.onTold(this.#topic, (rank, value) => this.#hear(process, rank, value as Told)),
       group.onEvent((event) => {
@@ -117,6 +128,11 @@ export class Meeting {
       if (rank !== this.#group.rank) this.#tell(rank, { type: 'bye', id: this.id })
   }
 
+  #meetSelf(): void {
+    const { rank } = this.#group
+    this.#met.set(this.id, { rank, incarnation: this.#incarnation, log: this.#ownLog, sight: this.#sight })
+  }
+
   get #topic(): string {
     return `consensus/${this.#name}`
   }
@@ -130,7 +146,8 @@ export class Meeting {
   }
 
   #hello(isAnswer: boolean): Told {
-    return { type: 'hello', id: this.id, incarnation: this.#incarnation, log: this.#ownLog, isAnswer }
+    const hello = { type: 'hello', id: this.id, incarnation: this.#incarnation, log: this.#ownLog, isAnswer } as const
+    return { ...hello, sight: this.#sight }
   }
 
   #hear(process: ReplicaProcess, rank: number, told: Told): void {
@@ -149,13 +166,17 @@ export class Meeting {
     }
   }
 
-  #meet(process: ReplicaProcess, rank: number, { id, incarnation, log }: Omit<Met, 'rank'> & { id: number }): void {
+  #meet(
+    process: ReplicaProcess,
+    rank: number,
+    { id, incarnation, log, sight }: Omit<Met, 'rank'> & { id: number },
+  ): void {
     // One that came back without a journal has lost its memory: the one before is gone.
     for (const before of this.#idsOf(rank)) if (before !== id) process.ended(before)
     const known = this.#met.get(id)
     if (known !== undefined && known.incarnation !== incarnation) process.restarted(id)
     this.#met.delete(id)
-    this.#met.set(id, { rank, incarnation, log })
+    this.#met.set(id, { rank, incarnation, log, sight })
     process.meet(id)
     this.onMet()
   }

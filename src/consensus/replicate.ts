@@ -109,6 +109,8 @@ export async function replicate<Machine extends AnyMachine>(
     cellBytes: settings.cellBytes,
     rankOf: (id) => meeting.rankOf(id),
     idOf: (rank) => meeting.idOf(rank),
+    isDurable: journal !== undefined,
+    sights: () => meeting.sights,
     onConfiguration: (configuration, isLeader) => {
       meeting.log = configuration.log
       if (isLeader) record?.write(configuration)
@@ -141,7 +143,7 @@ export async function replicate<Machine extends AnyMachine>(
       meeting.onMet = onceFounder(group, meeting, wanted, () => {
         found(meeting, record, process!).catch((error) => strangers.abort(error))
       })
-    meeting.begin(process)
+    meeting.begin(process, await process.sight(meeting.id))
     meeting.onMet()
     const signal = plan.signal === undefined ? strangers.signal : AbortSignal.any([plan.signal, strangers.signal])
     await replicated.whenReady(wanted, plan.timeoutMs, signal)

@@ -22,9 +22,11 @@ import { RecordReader } from './machine/records.ts'
 import { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
 import { MachineMeter } from './machine-meter.ts'
 import { type Proposal, Proposals } from './proposals.ts'
+import { ReadIndex } from './read-index.ts'
 import { EntryFlag } from './replica/cell.ts'
 import type { Configuration } from './replica/configuration.ts'
 import type { FailOver } from './replica/fail-over.ts'
+import type { ReplicaSight } from './replica/replica-head.ts'
 import { CHECK_EVERY } from './replica/state-checks.ts'
 
 /** The leader from now on. A term is a fencing token: of two, the later leader's is greater. */
@@ -113,6 +115,10 @@ export interface ReplicatedParts<Machine extends AnyMachine> {
   /** The rank of a replica; undefined if it is not known. */
   readonly rankOf: (id: number) => number | undefined
   readonly idOf: (rank: number) => number | undefined
+  /** Answers are on disks. */
+  readonly isDurable: boolean
+  /** Where the memories of replicas are that this machine has. */
+  readonly sights: () => readonly ReplicaSight[]
   /** The replicas that vote from now on. */
   readonly onConfiguration: (configuration: Configuration, isLeader: boolean) => void
   readonly onClose: () => Promise<void>
@@ -137,6 +143,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #applier: Applier<CommandOf<Machine>, AnswerOf<Machine>>
   readonly #session: Proposals
   readonly #meter: MachineMeter
+  readonly #readIndex: ReadIndex
   #process: ReplicaProcess | undefined
   /** Reads for which no token is on its way. */
   #newReads: Reading[] = []
@@ -159,6 +166,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const { machine, codec, sessionMs, cellBytes } = parts
     this.#parts = parts
     this.#meter = new MachineMeter(parts.name)
+    this.#readIndex = new ReadIndex(parts.sights, parts.isDurable)
     this.#applier = new Applier<CommandOf<Machine>, AnswerOf<Machine>>({
       machine: machine as ReplicatedMachine<CommandOf<Machine>, AnswerOf<Machine>>,
       codec,
@@ -259,6 +267,12 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       signal?.throwIfAborted()
       const run = (): void => resolve(read(this.#parts.machine))
       if (stale || performance.now() - this.#freshMs < staleMs) return run()
+      const askedMs = performance.now()
+      const index = this.#readIndex.confirm()
+      if (index !== undefined && this.#applier.index >= index) {
+        this.#knownFresh(askedMs)
+        return run()
+      }
       const process = this.#process!
       const end = (): void => {
         reading.isOver = true
@@ -267,8 +281,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         process.unexpect()
       }
       const reading: Reading = {
-        index: undefined,
-        askedMs: 0,
+        index,
+        askedMs,
         isOver: false,
         run: () => {
           end()
@@ -288,9 +302,22 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       const timer = setTimeout(() => reading.fail(this.#late(timeoutMs, false)), Math.min(timeoutMs, TIMER_MS_MAX))
       signal?.addEventListener('abort', onAbort, { once: true })
       process.expect()
+      if (index !== undefined) {
+        this.#readable.push(reading)
+        return
+      }
       this.#newReads.push(reading)
       this.#askSoon()
     })
+  }
+
+  /**
+   * @internal An entry of the log: what has applied all up to it has what anyone was answered before this call.
+   * Undefined if a majority has to be asked.
+   */
+  confirm(): number | undefined {
+    this.#checkOpen()
+    return this.#readIndex.confirm()
   }
 
   /**
@@ -577,6 +604,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #configured(configuration: Configuration): void {
     const { group, rankOf, onConfiguration } = this.#parts
     this.#voters = configuration.voters.length
+    this.#readIndex.configuration = configuration
     for (const { id } of configuration.voters) {
       const rank = rankOf(id)
       if (rank !== undefined && !group.closed && !group.isMember(rank)) this.#process?.ended(id)
@@ -597,6 +625,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     await this.#process?.leave(LEAVE_MS_MAX)
     await this.#process?.close()
     this.#meter.close()
+    this.#readIndex.close()
     await this.#parts.onClose()
   }
 

@@ -41,6 +41,8 @@ export interface ProviderMemoryRegion {
   readonly localKey: number
   readonly remoteKey: number
   readonly access: number
+  /** Where its bytes lie in a shared memory object, by a descriptor that is the region's; undefined elsewhere. */
+  readonly origin?: BufferOrigin | undefined
   /**
    * ibv_rereg_mr(3). Address, length and both keys may have changed afterwards. If it throws, nothing has changed, or
    * the old registration is lost; then every further use of the region fails.

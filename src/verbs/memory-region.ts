@@ -79,6 +79,12 @@ export class MemoryRegion extends Closable {
     return this.provider.bytes
   }
 
+  /** @internal Where processes of this machine find the same memory; undefined on devices that do not share it. */
+  get origin(): BufferOrigin | undefined {
+    this.assertOpen()
+    return this.provider.origin
+  }
+
   get token(): RegionToken {
     return { address: this.address, length: this.length, key: this.remoteKey }
   }

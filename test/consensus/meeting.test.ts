@@ -43,7 +43,7 @@ class Town {
     const process = Object.fromEntries(names.map((name) => [name, note(name)])) as unknown as ReplicaProcess
     const strangers: string[] = []
     meeting.onStranger = (error: ConsensusError) => strangers.push(error.code)
-    return { meeting, process, calls, strangers, begin: () => meeting.begin(process) }
+    return { meeting, process, calls, strangers, begin: () => meeting.begin(process, undefined) }
   }
 
   /** All that is under way arrives. */

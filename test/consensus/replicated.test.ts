@@ -29,6 +29,8 @@ test('the term of the leader never goes back, though an adopted first entry may 
     cellBytes: 512,
     rankOf: (id) => id - 1,
     idOf: (rank) => rank + 1,
+    isDurable: false,
+    sights: () => [],
     onConfiguration: () => {},
     onClose: async () => {},
   })

@@ -3,6 +3,7 @@ import { native, type Watcher } from '../../native/index.ts'
 import { Agent, KeepAlive, LookBudget } from '../../runtime/index.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
+import type { ReplicaSight } from '../replica/replica-head.ts'
 import {
   type AgentNote,
   Demand,
@@ -173,6 +174,12 @@ export class ReplicaProcess {
 
   async status(): Promise<ReplicaStatus> {
     return (await this.#agent!.command('status', undefined)) as ReplicaStatus
+  }
+
+  /** Where the memory of the replica lies; undefined on devices that do not share it. */
+  async sight(id: number): Promise<ReplicaSight | undefined> {
+    const descriptor = (await this.#agent!.command('memory', undefined)) as number | undefined
+    return descriptor === undefined ? undefined : { id, processId: process.pid, descriptor }
   }
 
   /** Take what has come, now. */

@@ -11,7 +11,7 @@ import {
 import { HeadWord, LOOK_BYTES } from './layout.ts'
 import { RECEIVES_MAX, REQUESTS_MAX, type RemoteRegion, ReplicaLink } from './replica-link.ts'
 import { ReplicaMemory } from './replica-memory.ts'
-import { graceNsOf, type ReplicaSettings } from './settings.ts'
+import { currentNsOf, type ReplicaSettings } from './settings.ts'
 
 const trace = traceChannel('consensus')
 
@@ -103,7 +103,7 @@ export class Connections implements Iterable<Peer> {
     this.#channel = this.#device.createCompletionChannel()
     const depth = settings.frames * (REQUESTS_MAX + RECEIVES_MAX)
     this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
-    this.memory = new ReplicaMemory(this.domain, settings)
+    this.memory = new ReplicaMemory(this.domain, settings, id)
     this.selfFrame = this.memory.frameFor(id)!
     this.#self = this.#newSelf()
   }
@@ -135,7 +135,7 @@ export class Connections implements Iterable<Peer> {
   isCurrent(id: number, nowNs: number): boolean {
     if (id === this.#options.id) return true
     const { aliveNs = Number.NEGATIVE_INFINITY } = this.#peers.get(id) ?? {}
-    return nowNs - aliveNs < 0.75 * graceNsOf(this.#options.settings)
+    return nowNs - aliveNs < currentNsOf(this.#options.settings)
   }
 
   isLeaving(id: number): boolean {

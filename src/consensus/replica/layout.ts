@@ -9,7 +9,11 @@ import type { ReplicaSettings } from './settings.ts'
  * 16  promise      the highest term that was promised                           compare-and-swap
  * 24  left         the last term that it led, or wanted to, and does no more    own processor
  * 32  check        number and hash of its newest check, see `state-checks.ts`   own processor
- * 64  owners       for each frame: 1 + the replica that may write it, or 0      own processor
+ * 40  known        the last entry that it knows to be decided                   own processor
+ * 48  leads        its term while it leads and has decided an entry, else 0     own processor
+ * 56  version      of the configuration that holds for it                       own processor
+ * 64  id           of the replica                                               own processor
+ * 128 owners       for each frame: 1 + the replica that may write it, or 0      own processor
  *     commits      for each frame: entries up to this one are decided,          WRITE by its owner
  *                  and lie here as they were decided
  *     slots        for each place of the ring: its word                         compare-and-swap
@@ -23,7 +27,7 @@ export class ReplicaLayout {
   readonly window: number
   readonly frames: number
   readonly cellBytes: number
-  readonly owners = 64
+  readonly owners = 128
   readonly commits: number
   readonly slots: number
   /** Everything before the cells. */
@@ -66,7 +70,17 @@ export class ReplicaLayout {
 export const BANKS = 2
 
 /** Offsets of the words at the start. */
-export const HeadWord = { Counter: 0, Taken: 8, Promise: 16, Left: 24, Check: 32 } as const
+export const HeadWord = {
+  Counter: 0,
+  Taken: 8,
+  Promise: 16,
+  Left: 24,
+  Check: 32,
+  Known: 40,
+  Leads: 48,
+  Version: 56,
+  Id: 64,
+} as const
 
 /** The words that others look at regularly. */
 export const LOOK_BYTES = 40

@@ -5,19 +5,23 @@ import type { Recovered } from './journal.ts'
 import { HeadWord, ReplicaLayout } from './layout.ts'
 import type { ReplicaSettings } from './settings.ts'
 import { isOfLap, lapOf, packWord, unpackWord } from './slot-word.ts'
+import type { VoterHead } from './voter-view.ts'
 
 /** An acceptor's memory as its own process sees it. Others reach it one-sided, by the same layout. */
-export class ReplicaMemory {
+export class ReplicaMemory implements VoterHead {
+  readonly id: number
   readonly layout: ReplicaLayout
   readonly region: MemoryRegion
   readonly #words: BigUint64Array
 
-  constructor(domain: ProtectionDomain, settings: ReplicaSettings) {
+  constructor(domain: ProtectionDomain, settings: ReplicaSettings, id: number) {
+    this.id = id
     this.layout = new ReplicaLayout(settings)
     const rights = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
     this.region = domain.allocate(this.layout.lengthBytes, rights)
     const { buffer, byteOffset } = this.region.bytes
     this.#words = new BigUint64Array(buffer, byteOffset, this.layout.headBytes / 8)
+    this.#set(HeadWord.Id, id)
   }
 
   get promise(): number {
@@ -42,6 +46,31 @@ export class ReplicaMemory {
 
   set left(term: number) {
     this.#set(HeadWord.Left, term)
+  }
+
+  get known(): number {
+    return this.#get(HeadWord.Known)
+  }
+
+  /** Written before others can know of that entry. */
+  set known(index: number) {
+    this.#set(HeadWord.Known, index)
+  }
+
+  get leads(): number {
+    return this.#get(HeadWord.Leads)
+  }
+
+  set leads(term: number) {
+    this.#set(HeadWord.Leads, term)
+  }
+
+  get version(): number {
+    return this.#get(HeadWord.Version)
+  }
+
+  set version(version: number) {
+    this.#set(HeadWord.Version, version)
   }
 
   get check(): bigint {

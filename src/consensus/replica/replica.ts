@@ -411,6 +411,7 @@ export class Replica {
 
   #decided(entry: Entry): void {
     this.#history.push(entry)
+    this.#connections.memory.known = entry.index
     this.#publishTaken()
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
     // One that was adopted may be of an older term than one before it, which another leader decided.
@@ -431,6 +432,7 @@ export class Replica {
 
   #configure(index: number, configuration: Configuration): void {
     this.#configuration = configuration
+    this.#connections.memory.version = configuration.version
     this.#configurations.push({ index, configuration })
     if (this.#configurations.length > 64) this.#configurations.shift()
     trace.publish(TraceLevel.Info, 'configuration', () => ({ replica: this.id, index, version: configuration.version }))
@@ -452,6 +454,7 @@ export class Replica {
   /** Begin again from a snapshot. */
   #begin({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): void {
     this.#history = new LogHistory(index, this.#options.settings.historyBytes)
+    this.#connections.memory.known = index
     this.#configure(index, configuration)
     this.#begun(term)
     this.#options.events.restore(index, bytes)
@@ -625,8 +628,10 @@ export class Replica {
   #afterDecision(): void {
     const votes = this.#configuration!.voters.some(({ id }) => id === this.id)
     if (!votes) this.#stepDown('it votes no more')
-    else if (this.#leader?.isReady === true && this.#lastFailOver?.term !== this.#leader.term)
+    else if (this.#leader?.isReady === true && this.#lastFailOver?.term !== this.#leader.term) {
+      this.#connections.memory.leads = this.#leader.term
       this.#tookOver(this.#leader)
+    }
   }
 
   #tookOver({ term, promisedNs, caughtUpNs }: Proposer): void {
@@ -740,6 +745,7 @@ export class Replica {
     trace.publish(TraceLevel.Info, 'stepped down', () => ({ replica: this.id, term: leader.term, why }))
     leader.end()
     this.#leader = undefined
+    this.#connections.memory.leads = 0
     this.#connections.memory.left = leader.term
     this.#leaderlessTicks = 0
     this.#hasNews = true

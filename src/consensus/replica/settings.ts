@@ -27,12 +27,14 @@ export interface ReplicaSettings {
   readonly journalBytes: number
 }
 
-/**
- * A replica that begins again reports nothing for this long: what it had in memory before, a leader may still read.
- * One that was seen alive within three quarters of it has not begun again, as far as its reports go.
- */
+/** A replica that begins again reports nothing for this long: what it had in memory before, others may still read. */
 export function graceNsOf({ tickNs }: ReplicaSettings): number {
   return GRACE_TICKS * tickNs
+}
+
+/** One that was seen alive within this time has not begun again, as far as its reports go. */
+export function currentNsOf(settings: ReplicaSettings): number {
+  return 0.75 * graceNsOf(settings)
 }
 
 const GRACE_TICKS = 40

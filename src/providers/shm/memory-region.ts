@@ -1,7 +1,7 @@
 import { Access, RemoteAccess } from '../access.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { checkAccess } from '../memory-access.ts'
-import type { ProviderMemoryRegion, ReregisterChanges } from '../memory-contract.ts'
+import type { BufferOrigin, ProviderMemoryRegion, ReregisterChanges } from '../memory-contract.ts'
 import { NO_DESCRIPTOR } from './layout.ts'
 import { type Backing, registeredBacking, releaseBacking } from './memory-backing.ts'
 import type { ShmMemoryWindow } from './memory-window.ts'
@@ -41,6 +41,10 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
 
   get length(): number {
     return this.#backing.length
+  }
+
+  get origin(): BufferOrigin | undefined {
+    return this.#backing.origin
   }
 
   get remoteKey(): number {

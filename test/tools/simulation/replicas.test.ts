@@ -21,6 +21,7 @@ const BLOCK_SEEDS = 30
 
 /** What seldom happens, and has to in these seeds, so that they show something about it. */
 const marks = [
+  'read by memory',
   ...['adopted', 'corrected', 'restored', 'connects again', 'transferred'],
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a leader`),
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a follower`),
@@ -60,7 +61,7 @@ for (const block of drawn(
 
 /** With journals: what has to happen in these seeds. */
 const diskMarks = [
-  ...['recovered', 'restarted', 'restored'],
+  ...['recovered', 'restarted', 'restored', 'read by memory'],
   ...['restart', 'blackout', 'crash'].flatMap((kind) =>
     ['leader', 'follower', 'candidate'].map((target) => `${kind} of a ${target}`),
   ),

@@ -395,6 +395,37 @@ export const mistakes: readonly Mistake[] = [
     replace: 'nextNumber = 0;',
   },
   {
+    name: 'read by the memory of a leader that was deposed',
+    breaks: 'a reader believes a leader whose voters have promised another term',
+    find: 'if (voter.head.promise > term) return void 0;',
+    replace: '',
+  },
+  {
+    name: 'read by the memory of former voters',
+    breaks: 'a reader does not see that others vote',
+    find: 'if (term === 0 || leader.version !== this.version) return void 0;',
+    replace: 'if (term === 0) return void 0;',
+  },
+  {
+    name: 'read by the memory of fewer voters than a majority',
+    breaks: 'a reader looks at voters that a new leader did not need',
+    find: 'return count >= this.#majority ? known : void 0;',
+    replace: 'return known;',
+  },
+  {
+    name: 'read by memory of which a process began again',
+    breaks: 'a reader looks at what a voter had promised before it began again',
+    find: 'if (this.#isCurrent(voter, nowMs)) count += 1;',
+    replace: 'count += 1;',
+    hasDisks: true,
+  },
+  {
+    name: 'told before it is shown',
+    breaks: 'a reader does not see what others were told',
+    find: 'this.#connections.memory.known = entry.index;',
+    replace: '',
+  },
+  {
     name: 'reads confirmed by one',
     breaks: 'a leader that was replaced answers reads',
     find: 'let left = majorityOf(this.#host.configuration);',

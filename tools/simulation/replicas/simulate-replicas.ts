@@ -1,5 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { type Configuration, type Entry, foundingConfiguration, type ReplicaCard } from 'aether-dsm/internal/consensus'
+import {
+  type Configuration,
+  currentNsOf,
+  type Entry,
+  foundingConfiguration,
+  type ReplicaCard,
+} from 'aether-dsm/internal/consensus'
 import { setTraceLevel, TraceLevel, type TraceMessage } from 'aether-dsm/internal/profiling'
 import {
   openSimulatedCluster,
@@ -12,6 +18,7 @@ import type { Hazard } from '../hazard.ts'
 import { ViolationError } from '../observer.ts'
 import { AcceptorAudit } from './acceptor-audit.ts'
 import { DecidedLog } from './decided-log.ts'
+import { ReaderAudit } from './reader-audit.ts'
 import { clientsOf, type ReplicaPlan } from './replica-plan.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 import { SimulatedReplica, simulatedSettings } from './simulated-replica.ts'
@@ -98,15 +105,20 @@ function optionsOf(hazards: readonly Hazard[]): SimulationOptions {
   }
 }
 
+/** Steps of the cluster from one look of a reader to the next. */
+const READ_EVERY = 64
+
 class ReplicaRun {
   readonly log: DecidedLog = new DecidedLog()
   readonly #audit = new AcceptorAudit(this.log)
+  readonly #readers: ReaderAudit
   /** The term that each replica wanted to lead in last; undefined once it was seen to lead. */
   readonly #wanted = new Map<number, number>()
   /** The term that each wanted to lead in last, and all of them. */
   readonly #terms = new Map<number, number>()
   readonly #used = new Set<number>()
   #usedAgain: string | undefined
+  #steps = 0
   readonly #plan: ReplicaPlan
   readonly #founding: Configuration
   readonly #cluster: SimulatedCluster
@@ -133,6 +145,8 @@ class ReplicaRun {
     this.#plan = plan
     this.#cluster = cluster
     this.#marks = marks
+    const currentNs = currentNsOf({ ...simulatedSettings, ...plan.sizes })
+    this.#readers = new ReaderAudit(this.log, plan.disks === undefined ? Number.POSITIVE_INFINITY : currentNs / 1e6)
     this.#says = cluster.kernel.stream('says')
     const founders = Array.from({ length: plan.isFoundedByOne ? 1 : plan.replicas }, (_, index) => index + 1)
     this.#founding = foundingConfiguration(founders)
@@ -181,6 +195,8 @@ class ReplicaRun {
   #runUntil(isOver: () => boolean): boolean {
     return this.#cluster.runUntil(() => {
       this.#audit.look()
+      this.#steps += 1
+      if (this.#steps % READ_EVERY === 0) this.#lookAsReader()
       if (this.#usedAgain !== undefined) throw new ViolationError(`terms: one is used twice, ${this.#usedAgain}`)
       return isOver()
     }, DEADLINE_MS)
@@ -444,7 +460,14 @@ class ReplicaRun {
       throw new ViolationError(`voters: ${id} has entry ${entry.index}, and does not know who votes`)
     this.log.configure(configuration)
     if (this.log.add(id, entry)) this.#audit.checkDecided(id, entry.index, this.#terms.get(id) ?? 0)
+    this.#lookAsReader()
     this.#cluster.kernel.trace.add(entry.index)
+  }
+
+  #lookAsReader(): void {
+    const configuration = this.log.configurations.at(-1)!
+    const heads = [...this.#newest.values()].map(({ replica }) => replica.memory)
+    if (this.#readers.look(configuration, heads, this.#cluster.nowNs / 1e6)) this.#marks.add('read by memory')
   }
 
   /** With a journal, a term that no one was to count may be used again, by the same replica after its end. */

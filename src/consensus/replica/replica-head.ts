@@ -1,0 +1,82 @@
+import { closeSync, openSync } from 'node:fs'
+import { native, SystemError } from '../../native/index.ts'
+import { HeadWord } from './layout.ts'
+import type { VoterHead } from './voter-view.ts'
+
+/** Where the memory of a replica is found by processes of its machine. */
+export interface ReplicaSight {
+  readonly id: number
+  readonly processId: number
+  /** Of the memory object, in that process. */
+  readonly descriptor: number
+}
+
+const PAGE_BYTES = 4096
+const HIGH = 2 ** 32
+
+/** The first words of a replica's memory, as another process of its machine sees them: see `layout.ts`. */
+export class ReplicaHead implements VoterHead {
+  readonly id: number
+  readonly #words: Uint32Array
+  readonly #mapping: ArrayBuffer
+
+  private constructor(id: number, mapping: ArrayBuffer) {
+    this.id = id
+    this.#mapping = mapping
+    this.#words = new Uint32Array(mapping)
+  }
+
+  /** Undefined if it cannot be reached from here: its process has ended, or runs elsewhere. */
+  static open({ id, processId, descriptor }: ReplicaSight): ReplicaHead | undefined {
+    let opened = -1
+    try {
+      opened = openSync(`/proc/${processId}/fd/${descriptor}`, 'r+')
+      const { lengthBytes, userId, shrinkable } = native.describeMemory(opened)
+      if (shrinkable || userId !== process.geteuid?.() || lengthBytes < PAGE_BYTES) return undefined
+      const head = new ReplicaHead(id, native.mapMemory(opened, 0, PAGE_BYTES, 0))
+      // The process may have ended, and another have its number.
+      if (head.#get(HeadWord.Id) === id) return head
+      head.close()
+      return undefined
+    } catch (error) {
+      if (error instanceof SystemError || (error as NodeJS.ErrnoException).errno !== undefined) return undefined
+      throw error
+    } finally {
+      if (opened >= 0) closeSync(opened)
+    }
+  }
+
+  get counter(): number {
+    return this.#get(HeadWord.Counter)
+  }
+
+  get promise(): number {
+    return this.#get(HeadWord.Promise)
+  }
+
+  get known(): number {
+    return this.#get(HeadWord.Known)
+  }
+
+  get leads(): number {
+    return this.#get(HeadWord.Leads)
+  }
+
+  get version(): number {
+    return this.#get(HeadWord.Version)
+  }
+
+  close(): void {
+    native.unmapMemory(this.#mapping)
+  }
+
+  /** It may go on meanwhile, from one half to the other. */
+  #get(offset: number): number {
+    const word = offset / 4
+    for (;;) {
+      const high = Atomics.load(this.#words, word + 1)
+      const low = Atomics.load(this.#words, word)
+      if (Atomics.load(this.#words, word + 1) === high) return high * HIGH + low
+    }
+  }
+}
