@@ -1,0 +1,6 @@
+/** The door of this room for other rooms: data by identifier over several machines. */
+
+export { IndexError, type IndexErrorKind } from './errors.ts'
+export { slotOf } from './keys/slot.ts'
+export { decodeTuple, encodeTuple, type KeyRange, prefixRange } from './keys/tuple-key.ts'
+export type { TuplePart } from './keys/tuple-part.ts'
