@@ -13,8 +13,8 @@ const table: Uint16Array = Uint16Array.from({ length: 256 }, (_, byte) => {
 /**
  * The slot of a key, from 0 to 16383: its CRC-16 (XMODEM) modulo 16384, as Redis Cluster's specification has it.
  *
- * If the key has a hash tag, only that counts: what lies between its first `{` and the first `}` after that, unless
- * these are neighbours. So `{user:7}:name` and `{user:7}:mail` are in one slot.
+ * If the key has a hash tag, only that counts: so `{user:7}:name` and `{user:7}:mail` are in one slot. It is what lies
+ * between the first `{` and the first `}` after that. If they are neighbours, the whole key counts.
  */
 export function slotOf(key: Uint8Array): number {
   const opening = key.indexOf(OPENING_BRACE)

@@ -12,8 +12,8 @@ export interface KeyRange {
 /**
  * Return the key of a tuple. Compared as unsigned bytes (`Buffer.compare`), keys are in the order of their tuples.
  *
- * @throws ArgumentError for what has no place in the order: NaN, text with half a surrogate pair, undefined, dates and
- *   other objects; for a whole number beyond 2^53 that is not a bigint, since it may have been rounded.
+ * @throws ArgumentError for what has no place in the order: NaN, half a surrogate pair, undefined, dates, other objects.
+ *   Also for whole numbers from 2^53 on, which may have been rounded: pass bigints.
  */
 export function encodeTuple(parts: readonly TuplePart[]): Uint8Array {
   return new TupleWriter().tuple(parts)
@@ -31,7 +31,7 @@ export function decodeTuple(key: Uint8Array): TuplePart[] {
   return new TupleReader(key).tuple()
 }
 
-/** Return the range of all tuples that begin with these parts, the tuple of just these included. @throws ArgumentError */
+/** Return the range of all tuples that begin with these parts, with that of just these. @throws ArgumentError */
 export function prefixRange(parts: readonly TuplePart[]): KeyRange {
   const from = encodeTuple(parts)
   const to = new Uint8Array(from.length + 1)
