@@ -20,6 +20,7 @@ const rooms = [
   'arrays',
   'consensus',
   'saving',
+  'index-service',
   'adapters',
   'testing',
   'dashboard',
