@@ -42,15 +42,18 @@ export type { FailOver } from './replica/fail-over.ts'
 export type { Journal, Recovered, SnapshotHead } from './replica/journal.ts'
 export { HeadWord } from './replica/layout.ts'
 export { Replica } from './replica/replica.ts'
+export type { ReplicaSight } from './replica/replica-head.ts'
 export type { ReplicaMemory } from './replica/replica-memory.ts'
 export { currentNsOf, defaultSettings, type ReplicaSettings } from './replica/settings.ts'
 export { unpackWord } from './replica/slot-word.ts'
 export { type VoterHead, VoterView } from './replica/voter-view.ts'
+export { ReadIndex } from './read-index.ts'
 export { type ReplicateOptions, replicate } from './replicate.ts'
 export {
   type Leadership,
   type ProposeOptions,
   type QueryOptions,
+  type ReadersOf,
   Replicated,
   type ReplicatedStatus,
 } from './replicated.ts'

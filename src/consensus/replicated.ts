@@ -124,6 +124,15 @@ export interface ReplicatedParts<Machine extends AnyMachine> {
   readonly onClose: () => Promise<void>
 }
 
+/** What another process of this machine needs to read without asking: see `ReadIndex`. */
+export interface ReadersOf {
+  /** Undefined until this replica has heard from a leader. */
+  readonly configuration: Configuration | undefined
+  readonly sights: readonly ReplicaSight[]
+  /** Replicas may come back from their journals. */
+  readonly isDurable: boolean
+}
+
 interface Reading {
   readonly run: () => void
   readonly fail: (error: unknown) => void
@@ -153,6 +162,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #isAsking = false
   #leadership: Leadership | undefined
   #voters = 0
+  #configuration: Configuration | undefined
+  #onApplied: (index: number) => void = () => undefined
   readonly #changed = new Condition()
   /** The state has all that was decided before this time. */
   #freshMs = Number.NEGATIVE_INFINITY
@@ -177,6 +188,21 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       onAnswer: (session, sequence, outcome) => this.#session.outcome(session, sequence, outcome),
     })
     this.#session = new Proposals(cellBytes, (records) => this.#process?.propose(records))
+  }
+
+  /**
+   * @internal Be told how far the log is applied here: now, and after each entry, when all of it has taken effect. It
+   * must not throw.
+   */
+  set onApplied(listener: (index: number) => void) {
+    this.#onApplied = listener
+    listener(this.#applier.index)
+  }
+
+  /** @internal Who votes, and where the memory of replicas is found on this machine. */
+  get readers(): ReadersOf {
+    const { sights, isDurable } = this.#parts
+    return { configuration: this.#configuration, sights: sights(), isDurable }
   }
 
   /** @internal From here on there are entries. */
@@ -455,6 +481,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     this.#meter.proposing(this.#session.size)
     if (index % CHECK_EVERY === 0) this.#process?.checked(index / CHECK_EVERY, this.#applier.shortHash)
     if ((flags & EntryFlag.Begin) !== 0) this.#begun(payload)
+    this.#onApplied(index)
     this.#answerReads()
     this.#changed.wake()
   }
@@ -492,6 +519,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     this.#leads(restore.term, restore.leader)
     // The outcomes of this process's commands may be in it: they are told to those who propose them again.
     this.#session.sendAgain()
+    this.#onApplied(this.#applier.index)
     this.#answerReads()
     this.#changed.wake()
     return true
@@ -604,6 +632,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #configured(configuration: Configuration): void {
     const { group, rankOf, onConfiguration } = this.#parts
     this.#voters = configuration.voters.length
+    this.#configuration = configuration
     this.#readIndex.configuration = configuration
     for (const { id } of configuration.voters) {
       const rank = rankOf(id)

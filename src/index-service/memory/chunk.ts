@@ -7,14 +7,12 @@ import { CHUNK_BYTES } from './layout.ts'
 export class Chunk {
   readonly bytes: Uint8Array
   readonly words: Uint32Array
-  readonly doubles: Float64Array
   readonly #mapping: ArrayBuffer
 
   constructor(mapping: ArrayBuffer) {
     this.#mapping = mapping
     this.bytes = new Uint8Array(mapping, 0, CHUNK_BYTES)
     this.words = new Uint32Array(mapping, 0, CHUNK_BYTES / 4)
-    this.doubles = new Float64Array(mapping, 0, CHUNK_BYTES / 8)
   }
 
   /** Views that someone keeps show private memory from then on. */

@@ -18,9 +18,9 @@
  *  3 how often a segment was used again    of the same chain, or 0    12 nothing
  *  4 number of chunks                    8 seven slots:               16 key, value
  *  5 seed of the hash                      hash, place (0: free)
- *  6 index of the last entry applied, f64
- *  8 time of the log, f64
- * 10 the owner's process
+ *  6 index of the last entry of the log
+ *    that is applied, low and high half
+ *  8 the owner's process
  * 1024 descriptors of the chunks, in the owner's process
  * 4096 places of the segments that hold buckets
  * ```
@@ -61,8 +61,7 @@ export const HeaderWord = {
   Chunks: 4,
   Seed: 5,
   Applied: 6,
-  Time: 8,
-  Process: 10,
+  Process: 8,
   Descriptors: 1024,
   BucketSegments: 4096,
 } as const

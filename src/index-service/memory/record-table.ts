@@ -35,6 +35,7 @@ export class RecordTable implements Records {
   readonly #arena: Arena
   readonly #seed: number
   #size = 0
+  #applied = 0
   #buckets = 0
   /** Places of the segments that hold buckets. */
   #bucketSegments: number[] = []
@@ -73,11 +74,17 @@ export class RecordTable implements Records {
     return this.#arena.header.words[HeaderWord.Descriptors]!
   }
 
-  /** Say how far the log is applied here. What was changed before can be seen by who sees this. */
-  publish(index: number, timeMs: number): void {
-    const { header } = this.#arena
-    header.doubles[HeaderWord.Time / 2] = timeMs
-    header.doubles[HeaderWord.Applied / 2] = index
+  /** How far the log is applied, as was published last. */
+  get applied(): number {
+    return this.#applied
+  }
+
+  /** Say how far the log is applied here. What was changed before can be seen by those who see this. */
+  publish(index: number): void {
+    this.#applied = index
+    const { words } = this.#arena.header
+    Atomics.store(words, HeaderWord.Applied + 1, Math.floor(index / 2 ** 32))
+    Atomics.store(words, HeaderWord.Applied, index >>> 0)
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
@@ -102,7 +109,9 @@ export class RecordTable implements Records {
     return true
   }
 
+  /** Readers find nothing until the next {@link publish}. */
   clear(): void {
+    this.publish(0)
     for (let bucket = 0; bucket < this.#buckets; bucket += 1)
       this.#walk(bucket, (chunk, word) => this.#swap(chunk, word, 0))
     this.#size = 0

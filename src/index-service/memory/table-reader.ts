@@ -53,17 +53,14 @@ export class TableReader {
     return undefined
   }
 
-  /** How far its owner has applied the log. */
+  /** How far its owner has applied the log, at least. */
   get applied(): number {
-    // Numbers of 64 bits are stored whole.
-    const { doubles, words } = this.#chunks[0]!
-    Atomics.load(words, HeaderWord.Magic)
-    return doubles[HeaderWord.Applied / 2]!
-  }
-
-  /** The time of the log there, in milliseconds. */
-  get timeMs(): number {
-    return this.#chunks[0]!.doubles[HeaderWord.Time / 2]!
+    const { words } = this.#chunks[0]!
+    for (;;) {
+      const high = Atomics.load(words, HeaderWord.Applied + 1)
+      const low = Atomics.load(words, HeaderWord.Applied)
+      if (Atomics.load(words, HeaderWord.Applied + 1) === high) return high * 2 ** 32 + low
+    }
   }
 
   /** The value of a key, as a copy. */

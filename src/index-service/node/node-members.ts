@@ -1,0 +1,52 @@
+import type { RegionGroup } from '../../dsm/index.ts'
+import type { NodeCard } from './index-contract.ts'
+
+/** How the nodes of an index know of each other: each tells its card to the members of its group. */
+export class NodeMembers {
+  readonly #group: RegionGroup
+  readonly #topic: string
+  readonly #own: NodeCard
+  readonly #cards = new Map<number, NodeCard>()
+  readonly #stops: (() => void)[]
+
+  constructor(group: RegionGroup, name: string, own: NodeCard) {
+    this.#group = group
+    this.#topic = `index/${name}`
+    this.#own = own
+    this.#cards.set(own.rank, own)
+    this.#stops = [
+      group.onTold(this.#topic, (rank, value) => this.#hear(rank, value as Told)),
+      group.onEvent(({ type, rank }) => {
+        if (type !== 'joined') this.#cards.delete(rank)
+      }),
+    ]
+    for (const { rank } of group.members()) this.#tell(rank, { card: own, isAnswer: false })
+  }
+
+  get cards(): readonly NodeCard[] {
+    return [...this.#cards.values()]
+  }
+
+  close(): void {
+    for (const stop of this.#stops.splice(0)) stop()
+    for (const rank of this.#cards.keys()) this.#tell(rank, { card: undefined, isAnswer: true })
+  }
+
+  #hear(rank: number, { card, isAnswer }: Told): void {
+    if (card === undefined) this.#cards.delete(rank)
+    else this.#cards.set(rank, card)
+    if (!isAnswer) this.#tell(rank, { card: this.#own, isAnswer: true })
+  }
+
+  /** A rank that is gone hears nothing. */
+  #tell(rank: number, told: Told): void {
+    if (rank === this.#group.rank || this.#group.closed) return
+    this.#group.tell(rank, this.#topic, told).catch(() => {})
+  }
+}
+
+/** A card; without one, its node has closed. */
+interface Told {
+  readonly card: NodeCard | undefined
+  readonly isAnswer: boolean
+}

@@ -1,0 +1,25 @@
+import type { Reply } from './commands/reply.ts'
+import type { Looked } from './looked.ts'
+import type { Call, Watched } from './state/shard-command.ts'
+
+/** How long a call may take, and what ends it before. */
+export interface CallLimits {
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** How calls reach the state: in this process, or from outside. */
+export interface IndexPort {
+  /** Run calls one after the other with nothing in between; `null` if a watched key has changed, and none was run. */
+  run(calls: readonly Call[], watched: readonly Watched[] | undefined, limits: CallLimits): Promise<readonly Reply[] | null>
+  /** Run calls that change nothing: they see everything that was answered to anyone before. */
+  read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]>
+  /** Versions of keys; 0 of one that is not there. */
+  versions(keys: readonly Uint8Array[], limits: CallLimits): Promise<readonly number[]>
+  /** Run a call that may wait for `waitMs`, 0 for ever. It ends with `null` when that is over. */
+  wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply>
+  /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */
+  lookAt(key: Uint8Array): Looked | undefined
+  lookAtField(key: Uint8Array, field: Uint8Array): Looked | undefined
+  close(): Promise<void>
+}
