@@ -3,7 +3,9 @@ import { AetherError } from '../native/index.ts'
 /** What is wrong: each is a code, `ERR_AETHER_INDEX_KEY` and so on. */
 export type IndexErrorKind =
   /** Bytes that are not an encoded tuple. `offset` is where. */
-  'KEY'
+  | 'KEY'
+  /** Bytes that are not a command for a shard. `offset` is where. */
+  | 'COMMAND'
 
 /** The index service refused an operation; `code` says why. */
 export class IndexError extends AetherError {
