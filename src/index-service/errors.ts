@@ -20,6 +20,8 @@ export type IndexErrorKind =
   | 'BUSY'
   /** Bytes that are not an encoded tuple. `offset` is where. */
   | 'KEY'
+  /** Bytes that are not a command for a shard. `offset` is where. */
+  | 'COMMAND'
 
 /** What became of a write. After `unknown` it may have been applied, or may still be. */
 export type IndexOutcome = 'not-applied' | 'unknown'

@@ -1,4 +1,4 @@
-/** Bytes by key: what a keyspace keeps its strings and fields in. */
+/** Where a shard keeps bytes by key. */
 export interface Records {
   /** A view into the memory, valid until the next change. */
   get(key: Uint8Array): Uint8Array | undefined
@@ -8,6 +8,6 @@ export interface Records {
   /** What keys and values in use take. */
   readonly usedBytes: number
   clear(): void
-  /** Keys (copies) from a cursor on: every key that stays is visited. 0 begins, 0 ends. */
+  /** Keys (copies) from a cursor on, for SCAN: every key that stays is visited; 0 begins, 0 ends. */
   scan(cursor: number, count: number): { readonly cursor: number; readonly keys: readonly Uint8Array[] }
 }

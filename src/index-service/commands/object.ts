@@ -1,0 +1,83 @@
+import type { Keyspace } from '../state/keyspace.ts'
+import { RecordType } from '../state/record-format.ts'
+import { bytesOf, latin1Of } from '../values/latin1.ts'
+import { isWord, parseInteger } from './numbers.ts'
+import { CommandFault, type Reply } from './reply.ts'
+
+/** Redis' limits of its small encodings, by default. */
+const ENTRIES_MAX = 128
+const ENTRY_BYTES_MAX = 64
+const INTEGERS_MAX = 512
+const EMBEDDED_BYTES_MAX = 44
+
+const HELP = [
+  'OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'ENCODING <key>',
+  '    Return the kind of internal representation used in order to store the value',
+  '    associated with a <key>.',
+  'FREQ <key>',
+  '    Return the access frequency index of the <key>. The returned integer is',
+  '    proportional to the logarithm of the recent access frequency of the key.',
+  'IDLETIME <key>',
+  '    Return the idle time of the <key>, that is the approximated number of',
+  '    seconds elapsed since the last access to the key.',
+  'REFCOUNT <key>',
+  '    Return the number of references of the value associated with the specified',
+  '    <key>.',
+  'HELP',
+  '    Prints this help.',
+]
+
+/** OBJECT: what Redis would have of it. */
+export function objectAbout(keyspace: Keyspace, args: readonly Uint8Array[]): Reply {
+  const [subcommand, key] = args as [Uint8Array, Uint8Array | undefined]
+  if (args.length === 1 && isWord(subcommand, 'help')) return HELP
+  const name = ['encoding', 'refcount', 'idletime', 'freq', 'help'].find((known) => isWord(subcommand, known))
+  if (name === undefined)
+    throw new CommandFault(`unknown subcommand '${latin1Of(subcommand).slice(0, 128)}'. Try OBJECT HELP.`)
+  if (args.length !== 2 || name === 'help')
+    throw new CommandFault(`wrong number of arguments for 'object|${name}' command`)
+  if (!keyspace.has(key!)) return null
+  if (name === 'encoding') return bytesOf(encodingOf(keyspace, key!))
+  if (name !== 'freq') return name === 'refcount' ? 1 : 0
+  throw new CommandFault(
+    'An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.',
+  )
+}
+
+function encodingOf(keyspace: Keyspace, key: Uint8Array): string {
+  switch (keyspace.typeOf(key)) {
+    case RecordType.String: {
+      const value = keyspace.string(key)!
+      if (parseInteger(value) !== undefined) return 'int'
+      return value.length <= EMBEDDED_BYTES_MAX ? 'embstr' : 'raw'
+    }
+    case RecordType.List:
+      return 'quicklist'
+    case RecordType.Set: {
+      const { members } = keyspace.set(key)!
+      const areIntegers = members.length <= INTEGERS_MAX && members.every((member) => isInteger(member))
+      return areIntegers ? 'intset' : 'hashtable'
+    }
+    case RecordType.Hash:
+      return isSmallHash(keyspace, key) ? 'listpack' : 'hashtable'
+    case RecordType.SortedSet:
+      return 'skiplist'
+    default:
+      return 'stream'
+  }
+}
+
+function isInteger(member: string): boolean {
+  return parseInteger(bytesOf(member)) !== undefined
+}
+
+function isSmallHash(keyspace: Keyspace, key: Uint8Array): boolean {
+  const { members } = keyspace.hash(key)!
+  return (
+    members.length <= ENTRIES_MAX &&
+    members.every(
+      (name) => name.length <= ENTRY_BYTES_MAX && keyspace.field(key, bytesOf(name))!.length <= ENTRY_BYTES_MAX,
+    )
+  )
+}

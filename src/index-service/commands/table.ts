@@ -1,0 +1,38 @@
+import { bits } from './bits.ts'
+import type { CommandSpec } from './command.ts'
+import { hashes } from './hashes.ts'
+import { keys } from './keys.ts'
+import { listMoves } from './list-moves.ts'
+import { lists } from './lists.ts'
+import { server } from './server.ts'
+import { sets } from './sets.ts'
+import { strings } from './strings.ts'
+
+const specs: readonly CommandSpec[] = [
+  ...strings,
+  ...bits,
+  ...keys,
+  ...hashes,
+  ...lists,
+  ...listMoves,
+  ...sets,
+  ...server,
+]
+
+/** In lower and in upper case, as programs write them. */
+const byName = new Map<string, CommandSpec>(
+  specs.flatMap((spec) => [
+    [spec.name, spec],
+    [spec.name.toUpperCase(), spec],
+  ]),
+)
+
+/** In any case; undefined if there is no such command. */
+export function commandNamed(name: string): CommandSpec | undefined {
+  return byName.get(name) ?? byName.get(name.toLowerCase())
+}
+
+/** In lower case. */
+export function commandNames(): string[] {
+  return specs.map(({ name }) => name)
+}

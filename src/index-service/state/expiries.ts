@@ -1,0 +1,54 @@
+import { OrderedMap } from '../values/ordered-map.ts'
+
+interface Expiry {
+  readonly atMs: number
+  /** As latin1. */
+  readonly key: string
+}
+
+/** An entry of the map, the string of the key. */
+const EXPIRY_BYTES = 120
+
+/** Which keys expire, in the order in which they do; those of one time in the order of their bytes. */
+export class Expiries {
+  #keys = new OrderedMap<Expiry, true>(compareExpiries)
+  #characters = 0
+
+  get usedBytes(): number {
+    return this.#keys.size * EXPIRY_BYTES + this.#characters
+  }
+
+  get size(): number {
+    return this.#keys.size
+  }
+
+  /** When the next key expires; Infinity if none does. */
+  get nextMs(): number {
+    return this.#keys.at(0)?.[0].atMs ?? Infinity
+  }
+
+  add(atMs: number, key: string): void {
+    this.#keys.set({ atMs, key }, true)
+    this.#characters += key.length
+  }
+
+  remove(atMs: number, key: string): void {
+    if (this.#keys.delete({ atMs, key })) this.#characters -= key.length
+  }
+
+  /** The key that expires next, if it has by then. */
+  dueAt(timeMs: number): string | undefined {
+    const next = this.#keys.at(0)?.[0]
+    return next !== undefined && next.atMs <= timeMs ? next.key : undefined
+  }
+
+  clear(): void {
+    this.#keys = new OrderedMap(compareExpiries)
+    this.#characters = 0
+  }
+}
+
+function compareExpiries(one: Expiry, other: Expiry): number {
+  if (one.atMs !== other.atMs) return one.atMs - other.atMs
+  return one.key < other.key ? -1 : one.key === other.key ? 0 : 1
+}

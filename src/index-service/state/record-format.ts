@@ -1,0 +1,98 @@
+/**
+ * What lies in the records of a shard. Processes that read them from outside decode them with this file, too, so it
+ * imports nothing. Numbers are little-endian.
+ *
+ * ```
+ *  key of a record    0 kind: 1   1 key
+ *                     0 kind: 2   1 length of the key (varint)   key   field          a field of a hash
+ *  value of a key     0 type   1 version (Float64)   9 expires at, in ms (Float64; 0: never)   17 bytes of a string
+ *  value of a field   bytes
+ * ```
+ */
+export const RecordType = { String: 1, Hash: 2, List: 3, Set: 4, SortedSet: 5, Stream: 6 } as const
+
+export const KEY_KIND = 1
+const FIELD_KIND = 2
+/** Before the bytes of a string. */
+export const HEAD_BYTES = 17
+
+const number = new Float64Array(1)
+const numberBytes = new Uint8Array(number.buffer)
+
+/** Makes keys of records in memory of its own: a key is valid until the next one is made. */
+export class RecordKeys {
+  #bytes = new Uint8Array(256)
+
+  ofKey(key: Uint8Array): Uint8Array {
+    const bytes = this.#room(key.length + 1)
+    bytes[0] = KEY_KIND
+    copy(bytes, 1, key)
+    return bytes.subarray(0, key.length + 1)
+  }
+
+  ofField(key: Uint8Array, field: Uint8Array): Uint8Array {
+    const bytes = this.#room(key.length + field.length + 6)
+    bytes[0] = FIELD_KIND
+    let at = 1
+    let left = key.length
+    for (; left >= 0x80; left >>>= 7) bytes[at++] = (left & 0x7f) | 0x80
+    bytes[at++] = left
+    copy(bytes, at, key)
+    copy(bytes, at + key.length, field)
+    return bytes.subarray(0, at + key.length + field.length)
+  }
+
+  #room(lengthBytes: number): Uint8Array {
+    if (lengthBytes > this.#bytes.length) this.#bytes = new Uint8Array(lengthBytes * 2)
+    return this.#bytes
+  }
+}
+
+/** Short keys are copied faster without a call. */
+function copy(target: Uint8Array, at: number, source: Uint8Array): void {
+  if (source.length > 32) target.set(source, at)
+  else for (let index = 0; index < source.length; index += 1) target[at + index] = source[index]!
+}
+
+/** A copy of the key if the record is that of a key; undefined if it is that of a field. */
+export function keyOfRecord(recordKey: Uint8Array): Uint8Array | undefined {
+  return recordKey[0] === KEY_KIND ? recordKey.subarray(1) : undefined
+}
+
+export interface RecordHead {
+  readonly type: number
+  readonly version: number
+  /** 0: it does not expire. */
+  readonly expireAtMs: number
+}
+
+/** Write the head of a key's record to the start of `target`. */
+export function packHead(target: Uint8Array, { type, version, expireAtMs }: RecordHead): void {
+  target[0] = type
+  number[0] = version
+  target.set(numberBytes, 1)
+  number[0] = expireAtMs
+  target.set(numberBytes, 9)
+}
+
+export function typeOf(record: Uint8Array): number {
+  return record[0]!
+}
+
+export function versionOf(record: Uint8Array): number {
+  return numberAt(record, 1)
+}
+
+export function expireAtOf(record: Uint8Array): number {
+  return numberAt(record, 9)
+}
+
+/** The bytes of a string: a view. */
+export function stringOf(record: Uint8Array): Uint8Array {
+  return record.subarray(HEAD_BYTES)
+}
+
+function numberAt(record: Uint8Array, at: number): number {
+  for (let index = 0; index < 8; index += 1) numberBytes[index] = record[at + index]!
+  return number[0]!
+}

@@ -1,0 +1,46 @@
+import type { Reply } from '../commands/reply.ts'
+
+/** A command of Redis with its arguments. */
+export interface Call {
+  /** In any case. */
+  readonly name: string
+  readonly args: readonly Uint8Array[]
+}
+
+/** A key that may not have changed since its version was read. */
+export interface Watched {
+  readonly key: Uint8Array
+  readonly version: number
+}
+
+/**
+ * What a shard is told through its log.
+ *
+ * - `calls` are run one after the other with nothing in between. If a watched key has changed, none is run. A single
+ *   call with a `waiter` may wait. The number is unique among all processes, and the caller's to choose.
+ * - `expire` removes keys that have expired.
+ * - `cancel` ends a call that waits: its time is over, or its caller is gone.
+ * - `forget` drops what was served to waiters, once their callers have it or are gone.
+ */
+export type ShardCommand =
+  | { readonly calls: readonly Call[]; readonly watched?: readonly Watched[]; readonly waiter?: number }
+  | { readonly expire: true }
+  | { readonly cancel: number }
+  | { readonly forget: readonly number[] }
+
+/**
+ * What a shard answers.
+ *
+ * - Calls: a reply for each; `null` if a watched key has changed; `waiting` if the call waits.
+ * - `expire`: how many keys were removed, and when the next one expires (Infinity: none does).
+ * - `cancel`: what was `served` to the waiter meanwhile, or that it waited until now, or that it is unknown.
+ * - `forget`: how many were known.
+ */
+export type ShardAnswer =
+  | readonly Reply[]
+  | null
+  | { readonly waiting: true }
+  | { readonly expired: number; readonly nextMs: number }
+  | { readonly served: Reply }
+  | { readonly cancelled: boolean }
+  | { readonly forgotten: number }

@@ -1,0 +1,249 @@
+import type { ApplyContext, ReplicatedMachine } from '../../consensus/index.ts'
+import { DefectError } from '../../native/index.ts'
+import { Blocked, type CommandContext, type CommandSpec } from '../commands/command.ts'
+import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
+import { commandNamed } from '../commands/table.ts'
+import type { Records } from '../memory/records.ts'
+import { bytesOf, latin1Of } from '../values/latin1.ts'
+import { Keyspace } from './keyspace.ts'
+import { CommandRandom } from './random.ts'
+import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
+import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
+import { type Waiter, Waiters } from './waiters.ts'
+
+/** Raised whenever anything in the format of snapshots changes. */
+const SNAPSHOT_VERSION = 1
+/** Removed by one command at most, so that none takes long. */
+const EXPIRED_MAX = 1000
+/** Of a name and of arguments in a message, as Redis has it. */
+const SHOWN_CHARACTERS = 128
+
+export interface ShardOptions {
+  readonly records: Records
+  /**
+   * Bytes that may be used. Above it, commands that may need more are refused. The same in every process. Default:
+   * without bound.
+   */
+  readonly memoryMax?: number
+  /** Is told what a call that waited came to. It must not throw. */
+  readonly onServed?: (waiter: number, reply: Reply) => void
+}
+
+/**
+ * A shard as a replicated machine that understands Redis' commands. What commands answer follows from the log alone.
+ *
+ * - An error of a command is its reply. It undoes nothing, as in Redis.
+ * - Calls that wait are a part of the state, and so is what they came to, until it is forgotten: if the leader dies in
+ *   between, the next one still has the element that was taken.
+ */
+export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer> {
+  readonly #keyspace: Keyspace
+  readonly #memoryMax: number
+  readonly #onServed: ShardOptions['onServed']
+  readonly #waiters = new Waiters()
+  readonly #random = new CommandRandom()
+  #timeMs = 0
+  #index = 0
+
+  constructor({ records, memoryMax = Infinity, onServed }: ShardOptions) {
+    this.#keyspace = new Keyspace(records)
+    this.#memoryMax = memoryMax
+    this.#onServed = onServed
+  }
+
+  /** What keys, values and calls that wait take. */
+  get usedBytes(): number {
+    return this.#keyspace.usedBytes + this.#waiters.usedBytes
+  }
+
+  /** How many keys there are. */
+  get size(): number {
+    return this.#keyspace.size
+  }
+
+  /** How many keys will expire. */
+  get expiring(): number {
+    return this.#keyspace.expiring
+  }
+
+  /** When the next key expires; Infinity if none does. */
+  get nextExpiryMs(): number {
+    return this.#keyspace.nextExpiryMs
+  }
+
+  /** How many calls wait. */
+  get waiting(): number {
+    return this.#waiters.size
+  }
+
+  /** What calls that waited came to, by their waiters, until it is forgotten. */
+  get served(): ReadonlyMap<number, Reply> {
+    return this.#waiters.served
+  }
+
+  apply(command: ShardCommand, { index, timeMs }: ApplyContext): ShardAnswer {
+    this.#begin(timeMs, index)
+    if ('calls' in command) {
+      const answer = this.#answerOf(command)
+      this.#serve()
+      return answer
+    }
+    if ('cancel' in command) return this.#waiters.cancel(command.cancel)
+    if ('forget' in command) return { forgotten: this.#waiters.forget(command.forget) }
+    const expired = this.#keyspace.expireDue(EXPIRED_MAX)
+    this.#serve()
+    return { expired, nextMs: this.#keyspace.nextExpiryMs }
+  }
+
+  /**
+   * Run calls that change nothing, without the log. A key that has expired by `nowMs` is not there.
+   * @throws DefectError if one of them is a write.
+   */
+  read(calls: readonly Call[], nowMs: number): Reply[] {
+    this.#keyspace.begin({ timeMs: nowMs, index: this.#index, isRead: true })
+    // Replicas need not choose alike here.
+    this.#random.seed(Math.floor(Math.random() * 2 ** 32))
+    const context = this.#context({ timeMs: nowMs, isRead: true })
+    return calls.map((call) => {
+      if (commandNamed(call.name)?.isWrite) throw new DefectError(`${call.name} is a write, and was to be read`)
+      return this.#reply(call, context)
+    })
+  }
+
+  /** The version of a key for `watched`; 0 if it is not there by `nowMs`. */
+  versionOf(key: Uint8Array, nowMs: number): number {
+    this.#keyspace.begin({ timeMs: nowMs, index: this.#index, isRead: true })
+    return this.#keyspace.versionOf(key)
+  }
+
+  *snapshot(): Generator<Uint8Array> {
+    const writer = new SnapshotWriter()
+    writer.count(SNAPSHOT_VERSION)
+    writer.f64(this.#index)
+    writer.f64(this.#timeMs)
+    this.#waiters.encode(writer)
+    yield* this.#keyspace.encode(writer)
+    yield* writer.takeAll()
+  }
+
+  restore(chunks: readonly Uint8Array[]): void {
+    const reader = new SnapshotReader(chunks)
+    const version = reader.count()
+    if (version !== SNAPSHOT_VERSION) throw new RangeError(`a snapshot of a shard has the unknown format ${version}`)
+    this.#index = reader.f64()
+    this.#timeMs = reader.f64()
+    this.#waiters.decode(reader)
+    this.#keyspace.decode(reader)
+    for (const [waiter, reply] of this.#waiters.served) this.#onServed?.(waiter, reply)
+  }
+
+  #begin(timeMs: number, index: number): void {
+    this.#timeMs = timeMs
+    this.#index = index
+    this.#keyspace.begin({ timeMs, index, isRead: false })
+    this.#random.seed(index)
+  }
+
+  #context(given: Partial<CommandContext>): CommandContext {
+    return {
+      timeMs: this.#timeMs,
+      index: this.#index,
+      random: this.#next,
+      mayBlock: false,
+      isRead: false,
+      readyKey: undefined,
+      ...given,
+    }
+  }
+
+  readonly #next = (): number => this.#random.next()
+
+  #answerOf({ calls, watched, waiter }: Extract<ShardCommand, { calls: unknown }>): ShardAnswer {
+    if (watched !== undefined && !watched.every((key) => this.#isUnchanged(key))) return null
+    if (waiter !== undefined && calls.length === 1) return this.#waitingAnswer(calls[0]!, waiter)
+    const context = this.#context({})
+    return calls.map((call) => this.#reply(call, context))
+  }
+
+  #isUnchanged({ key, version }: Watched): boolean {
+    return this.#keyspace.versionOf(key) === version
+  }
+
+  #waitingAnswer(call: Call, id: number): ShardAnswer {
+    if (this.#waiters.has(id)) throw new DefectError(`waiter ${id} is used twice`)
+    const reply = this.#run(call, this.#context({ mayBlock: true }))
+    if (!(reply instanceof Blocked)) return [reply]
+    const { keys } = commandNamed(call.name)!
+    const { args } = reply
+    this.#waiters.add(
+      id,
+      { name: call.name, args },
+      keys(args).map((at) => args[at]!),
+    )
+    return { waiting: true }
+  }
+
+  #reply(call: Call, context: CommandContext): Reply {
+    const reply = this.#run(call, context)
+    return reply instanceof Blocked ? null : reply
+  }
+
+  #run({ name, args }: Call, context: CommandContext): Reply | Blocked {
+    const spec = commandNamed(name)
+    if (spec === undefined) return unknownCommand(name, args)
+    const { arity } = spec
+    if (arity < 0 ? args.length + 1 < -arity : args.length + 1 !== arity) return wrongArity(spec)
+    if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
+    try {
+      return spec.run(this.#keyspace, args, context)
+    } catch (error) {
+      if (error instanceof CommandFault) return { fault: error.code, message: error.message }
+      throw error
+    }
+  }
+
+  /** Calls that wait get what has come to their keys. What one of them does may make further keys ready. */
+  #serve(): void {
+    for (;;) {
+      const ready = this.#keyspace.takeReady()
+      if (ready.length === 0 || this.#waiters.size === 0) return
+      for (const name of ready) this.#serveKey(name)
+    }
+  }
+
+  #serveKey(name: string): void {
+    const key = bytesOf(name)
+    for (const waiter of this.#waiters.of(name)) {
+      const reply = this.#retry(waiter, key)
+      if (reply instanceof Blocked) continue
+      this.#waiters.serve(waiter, reply)
+      this.#onServed?.(waiter.id, reply)
+    }
+  }
+
+  #retry({ call }: Waiter, key: Uint8Array): Reply | Blocked {
+    const { type, needsKey } = commandNamed(call.name)!.blocking!
+    // A key of another type is not an error for those that waited already.
+    if (this.#keyspace.typeOf(key) !== type && needsKey !== true) return new Blocked(call.args)
+    return this.#run(call, this.#context({ mayBlock: true, readyKey: key }))
+  }
+}
+
+const OUT_OF_MEMORY: FaultReply = {
+  fault: 'OOM',
+  message: "command not allowed when used memory > 'maxmemory'.",
+}
+
+function wrongArity({ name }: CommandSpec): FaultReply {
+  return { fault: 'ERR', message: `wrong number of arguments for '${name}' command` }
+}
+
+function unknownCommand(name: string, args: readonly Uint8Array[]): FaultReply {
+  let shown = ''
+  for (const argument of args) {
+    if (shown.length >= SHOWN_CHARACTERS) break
+    shown += `'${latin1Of(argument.subarray(0, SHOWN_CHARACTERS - shown.length))}' `
+  }
+  const message = `unknown command '${name.slice(0, SHOWN_CHARACTERS)}', with args beginning with: ${shown}`
+  return { fault: 'ERR', message }
+}

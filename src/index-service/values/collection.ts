@@ -1,0 +1,27 @@
+import { RecordType } from '../state/record-format.ts'
+import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
+import { HashValue } from './hash-value.ts'
+import { ListValue } from './list-value.ts'
+import { SetValue } from './set-value.ts'
+
+/** The value of a key that is not a string. */
+export interface Collection {
+  readonly type: number
+  readonly size: number
+  readonly usedBytes: number
+  encode(writer: SnapshotWriter): void
+}
+
+/** What was written by `encode` of a value of this type. @throws RangeError */
+export function decodeCollection(type: number, reader: SnapshotReader): Collection {
+  switch (type) {
+    case RecordType.Hash:
+      return HashValue.decode(reader)
+    case RecordType.List:
+      return ListValue.decode(reader)
+    case RecordType.Set:
+      return SetValue.decode(reader)
+    default:
+      throw new RangeError(`a snapshot has a value of type ${type}`)
+  }
+}

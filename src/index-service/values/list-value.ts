@@ -1,0 +1,130 @@
+import { RecordType } from '../state/record-format.ts'
+import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
+
+/** What an element takes besides its characters: a string and a slot of the ring, which is half full on average. */
+const ELEMENT_BYTES = 36
+const LIST_BYTES = 300
+const SLOTS_MIN = 8
+
+/** The elements of a list, in a ring: both ends and any index are reached at once. */
+export class ListValue {
+  readonly type: typeof RecordType.List = RecordType.List
+  /** A power of 2 of them. */
+  #slots: string[] = new Array<string>(SLOTS_MIN).fill('')
+  #head = 0
+  #size = 0
+  #characters = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  get usedBytes(): number {
+    return LIST_BYTES + this.#size * ELEMENT_BYTES + this.#characters
+  }
+
+  /** `index` is from 0 up to below the size. */
+  at(index: number): string {
+    return this.#slots[(this.#head + index) & (this.#slots.length - 1)]!
+  }
+
+  set(index: number, element: string): void {
+    this.#characters += element.length - this.at(index).length
+    this.#slots[(this.#head + index) & (this.#slots.length - 1)] = element
+  }
+
+  pushFirst(element: string): void {
+    this.#room()
+    this.#head = (this.#head - 1) & (this.#slots.length - 1)
+    this.#slots[this.#head] = element
+    this.#size += 1
+    this.#characters += element.length
+  }
+
+  pushLast(element: string): void {
+    this.#room()
+    this.#slots[(this.#head + this.#size) & (this.#slots.length - 1)] = element
+    this.#size += 1
+    this.#characters += element.length
+  }
+
+  /** There has to be one. */
+  popFirst(): string {
+    const element = this.at(0)
+    this.#slots[this.#head] = ''
+    this.#head = (this.#head + 1) & (this.#slots.length - 1)
+    return this.#taken(element)
+  }
+
+  /** There has to be one. */
+  popLast(): string {
+    const element = this.at(this.#size - 1)
+    this.#slots[(this.#head + this.#size - 1) & (this.#slots.length - 1)] = ''
+    return this.#taken(element)
+  }
+
+  insert(index: number, element: string): void {
+    this.pushLast(element)
+    for (let at = this.#size - 1; at > index; at -= 1) this.#move(at - 1, at)
+    this.#slots[(this.#head + index) & (this.#slots.length - 1)] = element
+  }
+
+  /** Keep the elements from `start` up to before `end`. */
+  trim(start: number, end: number): void {
+    while (this.#size > end) this.popLast()
+    for (let left = Math.min(start, this.#size); left > 0; left -= 1) this.popFirst()
+  }
+
+  /** Remove up to `count` that are equal, from the first on, or from the last on. Returns how many. */
+  remove(element: string, count: number, fromLast: boolean): number {
+    const kept: string[] = []
+    let removed = 0
+    for (let step = 0; step < this.#size; step += 1) {
+      const own = this.at(fromLast ? this.#size - 1 - step : step)
+      if (removed < count && own === element) removed += 1
+      else kept.push(own)
+    }
+    if (removed === 0) return 0
+    if (fromLast) kept.reverse()
+    this.#slots.fill('')
+    this.#head = 0
+    this.#size = 0
+    this.#characters = 0
+    for (const own of kept) this.pushLast(own)
+    return removed
+  }
+
+  encode(writer: SnapshotWriter): void {
+    writer.count(this.#size)
+    for (let index = 0; index < this.#size; index += 1) writer.text(this.at(index))
+  }
+
+  static decode(reader: SnapshotReader): ListValue {
+    const list = new ListValue()
+    for (let left = reader.count(); left > 0; left -= 1) list.pushLast(reader.text())
+    return list
+  }
+
+  #move(from: number, to: number): void {
+    this.#slots[(this.#head + to) & (this.#slots.length - 1)] = this.at(from)
+  }
+
+  #taken(element: string): string {
+    this.#size -= 1
+    this.#characters -= element.length
+    const { length } = this.#slots
+    if (length > SLOTS_MIN && this.#size < length / 8) this.#resize(length / 2)
+    return element
+  }
+
+  #room(): void {
+    if (this.#size === this.#slots.length) this.#resize(this.#slots.length * 2)
+  }
+
+  #resize(length: number): void {
+    const slots = new Array<string>(length).fill('')
+    for (let index = 0; index < this.#size; index += 1) slots[index] = this.at(index)
+    this.#slots = slots
+    this.#head = 0
+  }
+}

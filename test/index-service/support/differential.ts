@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { Buffer } from 'node:buffer'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Reply } from '../../../src/index-service/commands/reply.ts'
+import { commandNamed } from '../../../src/index-service/commands/table.ts'
+import type { Call, ShardAnswer } from '../../../src/index-service/state/shard-command.ts'
+import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
+import { RedisServer, redisSocket } from '../../../tools/bench/peers/redis-server.ts'
+import { MapRecords } from '../../support/map-records.ts'
+import { type Command, drawCommand, Picker, type templates } from './programs.ts'
+import { RespClient } from './resp-client.ts'
+import { shownReply } from './same-reply.ts'
+
+const BATCH = 500
+
+/** Why tests that need redis-server are skipped; false if it is there. */
+export const withoutRedis: string | false =
+  spawnSync('redis-server', ['--version']).status === 0 ? false : 'redis-server is not installed'
+
+/** Runs something with a connection to a redis-server of its own. */
+export async function withRedis(use: (client: RespClient) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'aether-redis-'))
+  try {
+    await using _server = await RedisServer.start(directory)
+    const client = await RespClient.connect(redisSocket(directory))
+    await use(client)
+    client.close()
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+export function callOf([name, ...args]: Command): Call {
+  return { name: name!, args: args.map((argument) => Buffer.from(argument, 'latin1')) }
+}
+
+/** A machine that is told one command at a time. */
+export class LoneMachine {
+  readonly served: [number, Reply][] = []
+  readonly machine: ShardMachine
+  timeMs = 1_700_000_000_000
+  index = 0
+
+  constructor(options: { readonly memoryMax?: number } = {}) {
+    this.machine = new ShardMachine({
+      records: new MapRecords(),
+      onServed: (waiter, reply) => this.served.push([waiter, reply]),
+      ...options,
+    })
+  }
+
+  apply(command: Parameters<ShardMachine['apply']>[0]): ShardAnswer {
+    this.index += 1
+    return this.machine.apply(command, { index: this.index, timeMs: this.timeMs, term: 1 })
+  }
+
+  /** The reply to one command. */
+  run(...command: string[]): Reply {
+    const answer = this.apply({ calls: [callOf(command)] })
+    assert.ok(Array.isArray(answer))
+    return answer[0] as Reply
+  }
+
+  snapshot(): Uint8Array[] {
+    return [...this.machine.snapshot()].map((chunk) => Uint8Array.from(chunk))
+  }
+
+  /** Another machine in the same state. */
+  restored(): LoneMachine {
+    const other = new LoneMachine()
+    other.machine.restore(this.snapshot())
+    other.timeMs = this.timeMs
+    other.index = this.index
+    return other
+  }
+}
+
+export interface ProgramOptions {
+  readonly seed: number
+  readonly commands: number
+  readonly from?: typeof templates
+  /** Replace the machine by one that is restored from its snapshot after so many commands. */
+  readonly restoreEvery?: number
+}
+
+/** Gives a machine and Redis the same random commands: all answers are the same. */
+export async function compareWithRedis(client: RespClient, options: ProgramOptions): Promise<LoneMachine> {
+  const { seed, commands, from, restoreEvery = Infinity } = options
+  const pick = new Picker(seed)
+  let lone = new LoneMachine()
+  await client.run([['FLUSHALL']])
+  for (let done = 0; done < commands; done += BATCH) {
+    lone.timeMs = Date.now()
+    const batch = Array.from({ length: Math.min(BATCH, commands - done) }, () => drawCommand(pick, from))
+    const own = batch.map((command) => lone.run(...command))
+    const sent = batch.map((command, at) => sentOf(command, own[at]!))
+    const theirs = await answersOf(client, sent)
+    for (const [at, command] of batch.entries()) {
+      const mine = sent[at] === command ? own[at]! : sizeOf(own[at]!)
+      const where = `seed ${seed}, command ${done + at}: ${JSON.stringify(command)}`
+      assert.equal(shownReply(command, mine), shownReply(command, theirs[at]!), where)
+    }
+    if (done % restoreEvery < BATCH && restoreEvery !== Infinity) lone = lone.restored()
+  }
+  await compareContents(client, lone)
+  return lone
+}
+
+/** Redis' answers. Commands that may wait are sent in a transaction, in which they do not. */
+async function answersOf(client: RespClient, commands: readonly Command[]): Promise<Reply[]> {
+  const sent = commands.flatMap((command) => (mayWait(command) ? [['MULTI'], command, ['EXEC']] : [command]))
+  const replies = await client.run(sent.map((command) => command.map((part) => Buffer.from(part, 'latin1'))))
+  let at = 0
+  return commands.map((command) => {
+    if (!mayWait(command)) return replies[at++]!
+    const [, queued, done] = replies.slice(at, at + 3) as [Reply, Reply, Reply]
+    at += 3
+    return queued === 'QUEUED' ? (done as readonly Reply[])[0]! : queued
+  })
+}
+
+function mayWait([name]: Command): boolean {
+  return commandNamed(name!)?.blocking !== undefined
+}
+
+/** What a machine popped at random is removed from Redis by name. */
+function sentOf(command: Command, reply: Reply): Command {
+  if (command[0]!.toUpperCase() !== 'SPOP' || sizeOf(reply) === 0) return command
+  const members = reply instanceof Uint8Array ? [reply] : [...(reply as ReadonlySet<Uint8Array>)]
+  return ['SREM', command[1]!, ...members.map((member) => Buffer.from(member).toString('latin1'))]
+}
+
+function sizeOf(reply: Reply): number {
+  if (reply instanceof Uint8Array) return 1
+  return reply instanceof Set ? reply.size : 0
+}
+
+/** Commands that answer with all that keys of each type hold. */
+const DUMPS: Readonly<Record<string, (key: string) => readonly Command[]>> = {
+  string: (key) => [['GET', key]],
+  hash: (key) => [['HGETALL', key]],
+  list: (key) => [['LRANGE', key, '0', '-1']],
+  set: (key) => [['SMEMBERS', key]],
+  zset: (key) => [['ZRANGE', key, '0', '-1', 'WITHSCORES']],
+  stream: (key) => [
+    ['XRANGE', key, '-', '+'],
+    ['XINFO', 'GROUPS', key],
+  ],
+}
+
+async function compareContents(client: RespClient, lone: LoneMachine): Promise<void> {
+  const names = lone.run('KEYS', '*') as Uint8Array[]
+  const commands: Command[] = [['KEYS', '*'], ['DBSIZE']]
+  for (const name of names) {
+    const key = Buffer.from(name).toString('latin1')
+    commands.push(['TYPE', key], ['PEXPIRETIME', key], ...DUMPS[lone.run('TYPE', key) as string]!(key))
+  }
+  const theirs = await answersOf(client, commands)
+  for (const [at, command] of commands.entries())
+    assert.equal(shownReply(command, lone.run(...command)), shownReply(command, theirs[at]!), JSON.stringify(command))
+}
