@@ -1,9 +1,31 @@
-/** The door of this room for other rooms: data by identifier over several machines. */
-
-export { IndexError, type IndexErrorKind } from './errors.ts'
-export { slotOf } from './keys/slot.ts'
-export { decodeTuple, encodeTuple, type KeyRange, prefixRange } from './keys/tuple-key.ts'
+/**
+ * The door of this room for other rooms: data by key, kept alike by several processes. Users import
+ * `src/public/index-service.ts`.
+ *
+ * What each part knows:
+ *
+ * - `Keyspace`, `values/`: keys and what they hold. Strings and fields of hashes lie in a {@link RecordTable}: shared
+ *   memory that other processes read while it is written; see `memory/layout.ts`.
+ * - `commands/`: one table of commands, as Redis has them: what each does to a keyspace, and what it answers.
+ * - `ShardMachine`: keyspace, calls that wait and expiry as a replicated machine, which `consensus/` keeps alike.
+ * - `IndexNode`: a member's part: its replica, and what is to be cleaned up. `IndexServer` serves its clients.
+ * - `IndexClient`: a node from outside. `ForeignReads`: its memory from outside.
+ * - {@link Index}, `handles/`: what programs use, over either.
+ */
+export { type ConnectIndexOptions, connectIndex } from './connect-index.ts'
+export { IndexError, type IndexErrorKind, type IndexOutcome } from './errors.ts'
+export type { IndexArgument, IndexCallOptions, IndexValue } from './handles/caller.ts'
+export { IndexHash } from './handles/hash-handle.ts'
+export {
+  Index,
+  type IndexCommand,
+  type IndexRangeOptions,
+  type IndexSetOptions,
+  type Versioned,
+} from './handles/index-handle.ts'
+export { IndexList } from './handles/list-handle.ts'
+export { IndexSet } from './handles/set-handle.ts'
+export { IndexSortedSet, type Scored } from './handles/sorted-set-handle.ts'
+export type { IndexKey } from './keys/index-key.ts'
 export type { TuplePart } from './keys/tuple-part.ts'
-export type { WalkOptions } from './values/ordered-cursor.ts'
-export { OrderedMap } from './values/ordered-map.ts'
-export type { Comparison } from './values/search.ts'
+export { type OpenedNode, type OpenIndexOptions, openIndex, openNode } from './open-index.ts'

@@ -11,7 +11,11 @@ export interface CallLimits {
 /** How calls reach the state: in this process, or from outside. */
 export interface IndexPort {
   /** Run calls one after the other with nothing in between; `null` if a watched key has changed, and none was run. */
-  run(calls: readonly Call[], watched: readonly Watched[] | undefined, limits: CallLimits): Promise<readonly Reply[] | null>
+  run(
+    calls: readonly Call[],
+    watched: readonly Watched[] | undefined,
+    limits: CallLimits,
+  ): Promise<readonly Reply[] | null>
   /** Run calls that change nothing: they see everything that was answered to anyone before. */
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]>
   /** Versions of keys; 0 of one that is not there. */

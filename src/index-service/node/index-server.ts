@@ -1,4 +1,4 @@
-import { createServer, type CallContext, type Server } from '../../rpc/index.ts'
+import { type CallContext, createServer, type Server } from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import type { IndexPort } from '../port.ts'
 import { type IndexSight, indexService, type Place } from './index-contract.ts'

@@ -76,6 +76,11 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#waiters.size
   }
 
+  /** Those that wait. */
+  get waiters(): Iterable<number> {
+    return this.#waiters.ids
+  }
+
   /** What calls that waited came to, by their waiters, until it is forgotten. */
   get served(): ReadonlyMap<number, Reply> {
     return this.#waiters.served

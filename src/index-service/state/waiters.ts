@@ -27,6 +27,10 @@ export class Waiters {
     return this.#waiting.size
   }
 
+  get ids(): Iterable<number> {
+    return this.#waiting.keys()
+  }
+
   get usedBytes(): number {
     return this.#waiting.size * WAITER_BYTES + this.#served.size * SERVED_BYTES
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import test from 'node:test'
-import { slotOf } from '../../../src/index-service/index.ts'
+import { slotOf } from '../../../src/index-service/keys/slot.ts'
 import { Random } from '../../../src/runtime/index.ts'
 
 const slot = (key: string): number => slotOf(Buffer.from(key))

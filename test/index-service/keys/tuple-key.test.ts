@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import test from 'node:test'
-import { decodeTuple, encodeTuple, IndexError, prefixRange, type TuplePart } from '../../../src/index-service/index.ts'
+import { IndexError, type TuplePart } from '../../../src/index-service/index.ts'
+import { decodeTuple, encodeTuple, prefixRange } from '../../../src/index-service/keys/tuple-key.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { compareParts, compareTuples, interestingParts, randomTuple, returned } from './tuples.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import test from 'node:test'
-import { encodeTuple, OrderedMap } from '../../../src/index-service/index.ts'
+import { encodeTuple } from '../../../src/index-service/keys/tuple-key.ts'
+import { OrderedMap } from '../../../src/index-service/values/ordered-map.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { NaiveMap } from './naive-map.ts'
 

@@ -1,0 +1,70 @@
+import { ReadIndex } from '../../consensus/index.ts'
+import { isThere, type Looked, lookedAt } from '../looked.ts'
+import { type Found, TableReader } from '../memory/table-reader.ts'
+import type { IndexSight } from '../node/index-contract.ts'
+import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
+
+/** A record, `undefined` if there is none, or `'unknown'` if its memory could not be read. */
+type Seen = Found
+
+/**
+ * Reads of an index whose nodes are on this machine: by their memory, without asking them. A look is as fresh as a call
+ * to the leader would be:
+ *
+ * 1. `ReadIndex` gives an entry of the log before which everything lies that anyone was answered.
+ * 2. The leader's records hold what its state holds after an entry that is not before that one. They say so.
+ * 3. The record is found, and the records still say so. They would not if they had been emptied for a snapshot.
+ *
+ * A call of several commands changes several records one after the other. Whoever sees one of them changed finds that
+ * its entry is decided, and waits until all of it is applied before the next look. So a look is of one record only, or of
+ * records that one command changes: a hash and its fields.
+ */
+export class ForeignReads {
+  readonly #readIndex: ReadIndex
+  readonly #tables = new Map<number, TableReader>()
+  readonly #keys = new RecordKeys()
+  #table: TableReader | undefined
+
+  constructor(sight: IndexSight) {
+    const { configuration, sights, isDurable } = sight
+    this.#readIndex = new ReadIndex(() => sights, isDurable)
+    if (configuration !== undefined) this.#readIndex.configuration = configuration
+    for (const { rank, processId, table } of sight.nodes) {
+      const reader = TableReader.open(processId, table)
+      if (reader !== undefined) this.#tables.set(rank, reader)
+    }
+    this.#table = sight.leader === undefined ? undefined : this.#tables.get(sight.leader)
+  }
+
+  /** Whether records of the leader can be read from here. */
+  get canSee(): boolean {
+    return this.#table !== undefined
+  }
+
+  string(key: Uint8Array): Looked | undefined {
+    const record = this.#read(this.#keys.ofKey(key))
+    return record === 'unknown' ? undefined : lookedAt(record)
+  }
+
+  field(key: Uint8Array, field: Uint8Array): Looked | undefined {
+    const hash = this.#read(this.#keys.ofKey(key))
+    if (hash === 'unknown') return undefined
+    if (hash === undefined || !isThere(hash)) return null
+    if (typeOf(hash) !== RecordType.Hash) return 'other type'
+    const value = this.#read(this.#keys.ofField(key, field))
+    return value === 'unknown' ? undefined : (value ?? null)
+  }
+
+  close(): void {
+    this.#readIndex.close()
+    for (const table of this.#tables.values()) table.close()
+  }
+
+  #read(key: Uint8Array): Seen {
+    const table = this.#table
+    const index = this.#readIndex.confirm()
+    if (table === undefined || index === undefined || table.applied < index) return 'unknown'
+    const found = table.get(key)
+    return table.applied < index ? 'unknown' : found
+  }
+}

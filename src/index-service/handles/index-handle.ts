@@ -1,0 +1,346 @@
+import { ArgumentError, checkOptions, checkWhole, mustBe, type OptionNames } from '../../native/index.ts'
+import type { Reply } from '../commands/reply.ts'
+import { commandNamed } from '../commands/table.ts'
+import { IndexError } from '../errors.ts'
+import { bytesOfKey, type IndexKey, keyOfBytes, markedTuple, TUPLE_MARK } from '../keys/index-key.ts'
+import { prefixRange } from '../keys/tuple-key.ts'
+import type { TuplePart } from '../keys/tuple-part.ts'
+import type { IndexPort } from '../port.ts'
+import {
+  bufferOf,
+  bytesOfValue,
+  Caller,
+  callOf,
+  type IndexArgument,
+  type IndexCallOptions,
+  type IndexValue,
+  limitsOf,
+  numberOf,
+  unlessFault,
+} from './caller.ts'
+import { IndexHash } from './hash-handle.ts'
+import { IndexList } from './list-handle.ts'
+import { IndexSet } from './set-handle.ts'
+import { IndexSortedSet } from './sorted-set-handle.ts'
+
+/** Options of {@link Index.set}. */
+export interface IndexSetOptions extends IndexCallOptions {
+  /** The key is gone after this time. Default: it stays, and a time that it had before no longer counts. */
+  readonly ttlMs?: number
+  /** The time that it had before still counts. */
+  readonly keepTtl?: boolean
+  /** Only if there is no such key. */
+  readonly ifAbsent?: boolean
+  /** Only if there is such a key. */
+  readonly ifPresent?: boolean
+  /** Only if the key has this version: 0 if it is to be absent. See {@link Index.getVersioned}. */
+  readonly ifVersion?: number
+}
+
+/** Options of {@link Index.range}. Bounds are tuples. */
+export interface IndexRangeOptions extends IndexCallOptions {
+  /** All tuples that begin with these parts. */
+  readonly prefix?: readonly TuplePart[]
+  /** The first one; default: from the lowest on. */
+  readonly from?: readonly TuplePart[]
+  /** The first one that is not included; default: up to the highest. */
+  readonly to?: readonly TuplePart[]
+  /** From the highest to the lowest. */
+  readonly reverse?: boolean
+  /** Not more than that. */
+  readonly limit?: number
+}
+
+/** A value, and which change of its key made it. */
+export interface Versioned {
+  /** Undefined if there is no such key. */
+  readonly value: Buffer | undefined
+  /** 0 if there is no such key. */
+  readonly version: number
+}
+
+/** One of several commands that are run together: its name and its arguments. */
+export type IndexCommand = readonly [name: string, ...args: readonly (IndexArgument | readonly TuplePart[])[]]
+
+const callNames: OptionNames<IndexCallOptions> = { timeoutMs: true, signal: true }
+const setNames: OptionNames<IndexSetOptions> = {
+  ...callNames,
+  ttlMs: true,
+  keepTtl: true,
+  ifAbsent: true,
+  ifPresent: true,
+  ifVersion: true,
+}
+const rangeNames: OptionNames<IndexRangeOptions> = {
+  ...callNames,
+  prefix: true,
+  from: true,
+  to: true,
+  reverse: true,
+  limit: true,
+}
+
+/** Keys that are fetched at a time. */
+const PAGE = 256
+
+/**
+ * Data by key, which several processes keep alike: text, numbers and bytes, hashes, lists, sets, sorted sets. Made by
+ * `openIndex` and `connectIndex`.
+ *
+ * A key is text or bytes, or a tuple such as `['user', 7]`; {@link Index.range} finds tuples in order. Text and the
+ * bytes of its UTF-8 are the same key.
+ */
+export class Index implements AsyncDisposable {
+  readonly name: string
+  readonly #caller: Caller
+  readonly #close: () => Promise<void>
+
+  /** @internal Made by `openIndex` and `connectIndex`. */
+  constructor(name: string, port: IndexPort, close: () => Promise<void>) {
+    this.name = name
+    this.#caller = new Caller(port)
+    this.#close = close
+  }
+
+  /** The value of a key; undefined if there is none. @throws IndexError `ERR_AETHER_INDEX_WRONG_TYPE` */
+  async get(key: IndexKey, options: IndexCallOptions = {}): Promise<Buffer | undefined> {
+    checkOptions('get', options, callNames)
+    const bytes = bytesOfKey(key)
+    const looked = this.#caller.port.lookAt(bytes)
+    if (looked instanceof Uint8Array || looked === null) return bufferOf(looked)
+    return bufferOf(await this.#caller.one({ name: 'GET', args: [bytes] }, options))
+  }
+
+  /** The same as text. */
+  async getText(key: IndexKey, options: IndexCallOptions = {}): Promise<string | undefined> {
+    return (await this.get(key, options))?.toString()
+  }
+
+  /** Store a value; the key may have held any type. False if it was to be stored under a condition that does not hold. */
+  async set(key: IndexKey, value: IndexValue, options: IndexSetOptions = {}): Promise<boolean> {
+    checkOptions('set', options, setNames)
+    const { ttlMs, keepTtl = false, ifAbsent = false, ifPresent = false, ifVersion, ...limits } = options
+    if (ttlMs !== undefined) checkWhole('options.ttlMs', ttlMs, 1, Number.MAX_SAFE_INTEGER)
+    if (ifVersion !== undefined) checkWhole('options.ifVersion', ifVersion, 0, Number.MAX_SAFE_INTEGER)
+    if (ifAbsent && ifPresent)
+      throw new ArgumentError('options.ifPresent', 'a key cannot be absent and present; leave one of the two out')
+    const call = callOf(
+      'SET',
+      key,
+      value,
+      ...(ttlMs === undefined ? [] : ['PX', ttlMs]),
+      ...(keepTtl ? ['KEEPTTL'] : []),
+    )
+    const conditions = [...(ifAbsent ? ['NX'] : []), ...(ifPresent ? ['XX'] : [])].map((word) => Buffer.from(word))
+    const whole = { ...call, args: [...call.args, ...conditions] }
+    if (ifVersion === undefined) return (await this.#caller.one(whole, limits)) !== null
+    const replies = await this.#caller.all([whole], [{ key: call.args[0]!, version: ifVersion }], limits)
+    return replies !== undefined && unlessFault(replies[0]!) !== null
+  }
+
+  /** The value with its version, for `ifVersion` of {@link Index.set} and `unchanged` of {@link Index.atomic}. */
+  async getVersioned(key: IndexKey, options: IndexCallOptions = {}): Promise<Versioned> {
+    checkOptions('getVersioned', options, callNames)
+    const bytes = bytesOfKey(key)
+    for (;;) {
+      const [version] = await this.#caller.port.versions([bytes], limitsOf(options))
+      const value = bufferOf(await this.#caller.one({ name: 'GET', args: [bytes] }, options))
+      const [after] = await this.#caller.port.versions([bytes], limitsOf(options))
+      if (version === after) return { value, version: version! }
+    }
+  }
+
+  /** The versions of keys; 0 of those that are not there. */
+  async versions(keys: readonly IndexKey[], options: IndexCallOptions = {}): Promise<readonly number[]> {
+    checkOptions('versions', options, callNames)
+    return await this.#caller.port.versions(
+      keys.map((key) => bytesOfKey(key)),
+      limitsOf(options),
+    )
+  }
+
+  /** How many of the keys were there. They are gone now, whatever they held. */
+  async delete(...keys: readonly IndexKey[]): Promise<number> {
+    if (keys.length === 0) return 0
+    return numberOf(await this.#caller.one({ name: 'DEL', args: keys.map((key) => bytesOfKey(key)) }))
+  }
+
+  async has(key: IndexKey, options: IndexCallOptions = {}): Promise<boolean> {
+    checkOptions('has', options, callNames)
+    return (await this.#caller.one(callOf('EXISTS', key), options)) === 1
+  }
+
+  /**
+   * Add to the number that a key holds, 0 if there is none, and return the sum.
+   * @throws IndexError `ERR_AETHER_INDEX_REFUSED` if the key holds something else, or the sum leaves 64 bits.
+   */
+  async increment(key: IndexKey, by: number | bigint = 1, options: IndexCallOptions = {}): Promise<number> {
+    checkOptions('increment', options, callNames)
+    if (typeof by === 'number' && !Number.isInteger(by)) throw mustBe('by', 'a whole number', by)
+    return numberOf(await this.#caller.one(callOf('INCRBY', key, by), options))
+  }
+
+  /** Let a key end after this time. False if there is no such key. */
+  async expire(key: IndexKey, ttlMs: number, options: IndexCallOptions = {}): Promise<boolean> {
+    checkOptions('expire', options, callNames)
+    checkWhole('ttlMs', ttlMs, 0, Number.MAX_SAFE_INTEGER)
+    return (await this.#caller.one(callOf('PEXPIRE', key, ttlMs), options)) === 1
+  }
+
+  /** Let a key stay. False if there is no such key, or it stays anyway. */
+  async persist(key: IndexKey, options: IndexCallOptions = {}): Promise<boolean> {
+    checkOptions('persist', options, callNames)
+    return (await this.#caller.one(callOf('PERSIST', key), options)) === 1
+  }
+
+  /** How long a key has yet, in milliseconds; Infinity if it stays, undefined if there is none. */
+  async ttlMs(key: IndexKey, options: IndexCallOptions = {}): Promise<number | undefined> {
+    checkOptions('ttlMs', options, callNames)
+    const left = numberOf(await this.#caller.one(callOf('PTTL', key), options))
+    return left === -2 ? undefined : left === -1 ? Number.POSITIVE_INFINITY : left
+  }
+
+  /** How many keys there are. */
+  async size(options: IndexCallOptions = {}): Promise<number> {
+    checkOptions('size', options, callNames)
+    return numberOf(await this.#caller.one({ name: 'DBSIZE', args: [] }, options))
+  }
+
+  /** Remove all keys. */
+  async clear(options: IndexCallOptions = {}): Promise<void> {
+    checkOptions('clear', options, callNames)
+    await this.#caller.one({ name: 'FLUSHALL', args: [] }, options)
+  }
+
+  /**
+   * Every key that stays, and some of those that come or go meanwhile; a key may come twice. In no order. `match`: a
+   * pattern in which `*`, `?` and `[a-z]` stand for others, as Redis has it.
+   */
+  async *keys(
+    options: IndexCallOptions & { readonly match?: string } = {},
+  ): AsyncGenerator<Buffer | readonly TuplePart[], void, undefined> {
+    checkOptions('keys', options, { ...callNames, match: true })
+    const { match, ...limits } = options
+    const rest = ['COUNT', String(PAGE), ...(match === undefined ? [] : ['MATCH', match])]
+    let cursor = '0'
+    do {
+      const args = [cursor, ...rest].map((word) => Buffer.from(word))
+      const [next, keys] = (await this.#caller.one({ name: 'SCAN', args }, limits)) as readonly [Uint8Array, Reply[]]
+      for (const key of keys) yield keyOfBytes(key as Uint8Array)
+      cursor = bufferOf(next)!.toString()
+    } while (cursor !== '0')
+  }
+
+  /**
+   * Tuples in order, with the strings that they hold. Each is as of the moment in which its page was read; pages have
+   * 256.
+   */
+  async *range(
+    options: IndexRangeOptions = {},
+  ): AsyncGenerator<readonly [key: readonly TuplePart[], value: Buffer], void, undefined> {
+    checkOptions('range', options, rangeNames)
+    const { prefix, from, to, reverse = false, limit = Number.POSITIVE_INFINITY, ...limits } = options
+    if (prefix !== undefined && (from !== undefined || to !== undefined))
+      throw new ArgumentError('options.prefix', 'pass a prefix, or bounds; not both')
+    if (limit !== Number.POSITIVE_INFINITY) checkWhole('options.limit', limit, 0, Number.MAX_SAFE_INTEGER)
+    const within = prefix === undefined ? undefined : prefixRange(prefix)
+    let low = within === undefined ? lowest(from) : marked(within.from)
+    let high = within === undefined ? highest(to) : marked(within.to)
+    for (let left = limit; left > 0; ) {
+      const count = Math.min(left, PAGE)
+      const args = [low, high, ...(reverse ? ['REV'] : []), 'LIMIT', String(count)]
+      const page = (await this.#caller.one(
+        { name: 'RANGE', args: args.map((each) => Buffer.from(each)) },
+        limits,
+      )) as Reply[]
+      for (let at = 0; at < page.length; at += 2)
+        yield [keyOfBytes(page[at] as Uint8Array) as readonly TuplePart[], bufferOf(page[at + 1]!)!]
+      if (page.length < 2 * count) return
+      left -= count
+      const last = page.at(-2) as Uint8Array
+      if (reverse) high = last
+      else low = Buffer.concat([last, Uint8Array.of(0)])
+    }
+  }
+
+  /** The hash at a key: fields with values. */
+  hashAt(key: IndexKey): IndexHash {
+    return new IndexHash(this.#caller, bytesOfKey(key))
+  }
+
+  /** The list at a key. */
+  listAt(key: IndexKey): IndexList {
+    return new IndexList(this.#caller, bytesOfKey(key))
+  }
+
+  /** The set at a key. */
+  setAt(key: IndexKey): IndexSet {
+    return new IndexSet(this.#caller, bytesOfKey(key))
+  }
+
+  /** The sorted set at a key: members with scores. */
+  sortedSetAt(key: IndexKey): IndexSortedSet {
+    return new IndexSortedSet(this.#caller, bytesOfKey(key))
+  }
+
+  /**
+   * Run any command that Redis has for data, by its name. What it answers is as Redis answers: `null`, numbers, text
+   * for a status, bytes, arrays, maps and sets.
+   * @throws IndexError with the message of Redis.
+   */
+  async call(name: string, ...args: readonly (IndexArgument | readonly TuplePart[])[]): Promise<Reply> {
+    return await this.#caller.one(commandOf([name, ...args]))
+  }
+
+  /**
+   * Run several commands one after the other, with nothing in between, and return what each answered. `unchanged`: only
+   * if these keys still have these versions; undefined if one has another. A command that fails undoes nothing: its
+   * error is in its place.
+   */
+  async atomic(
+    commands: readonly IndexCommand[],
+    options: IndexCallOptions & { readonly unchanged?: readonly (readonly [key: IndexKey, version: number])[] } = {},
+  ): Promise<readonly (Reply | IndexError)[] | undefined> {
+    checkOptions('atomic', options, { ...callNames, unchanged: true })
+    const { unchanged, ...limits } = options
+    const watched = unchanged?.map(([key, version]) => ({ key: bytesOfKey(key), version }))
+    const replies = await this.#caller.all(commands.map(commandOf), watched, limits)
+    return replies?.map((reply) => {
+      try {
+        return unlessFault(reply)
+      } catch (error) {
+        if (error instanceof IndexError) return error
+        throw error
+      }
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+function commandOf([name, ...args]: IndexCommand): { readonly name: string; readonly args: readonly Uint8Array[] } {
+  const spec = typeof name === 'string' ? commandNamed(name) : undefined
+  if (spec === undefined) throw mustBe('name', 'the name of a command, such as "LPUSH"', name)
+  return {
+    name: spec.name,
+    args: args.map((each) => (Array.isArray(each) ? markedTuple(each) : bytesOfValue(each as IndexArgument))),
+  }
+}
+
+function marked(encoded: Uint8Array): Uint8Array {
+  return Buffer.concat([Uint8Array.of(TUPLE_MARK), encoded])
+}
+
+function lowest(from: readonly TuplePart[] | undefined): Uint8Array {
+  return from === undefined ? Uint8Array.of(TUPLE_MARK) : markedTuple(from)
+}
+
+function highest(to: readonly TuplePart[] | undefined): Uint8Array {
+  return to === undefined ? Uint8Array.of(TUPLE_MARK + 1) : markedTuple(to)
+}

@@ -1,0 +1,38 @@
+import { ArgumentError, mustBe } from '../../native/index.ts'
+import { decodeTuple, encodeTuple } from './tuple-key.ts'
+import type { TuplePart } from './tuple-part.ts'
+
+/** A key: text or bytes, or a tuple, which {@link Index.range} finds in order. */
+export type IndexKey = string | Uint8Array | readonly TuplePart[]
+
+/** Before the bytes of a tuple. No other key begins with it. */
+export const TUPLE_MARK = 0
+export const KEY_BYTES_MAX = 65_536
+
+/** @throws ArgumentError */
+export function bytesOfKey(key: IndexKey, name: string = 'key'): Uint8Array {
+  const bytes = encoded(key, name)
+  if (bytes.length > KEY_BYTES_MAX)
+    throw new ArgumentError(name, `a key has at most ${KEY_BYTES_MAX} bytes, not ${bytes.length}`)
+  return bytes
+}
+
+function encoded(key: IndexKey, name: string): Uint8Array {
+  if (Array.isArray(key)) return markedTuple(key as readonly TuplePart[])
+  const bytes = typeof key === 'string' ? Buffer.from(key) : key
+  if (!(bytes instanceof Uint8Array)) throw mustBe(name, 'text, bytes, or a tuple such as ["user", 7]', key)
+  if (bytes[0] === TUPLE_MARK && bytes.length > 0)
+    throw new ArgumentError(name, `a key of text or bytes must not begin with the byte 0, which marks tuples`)
+  return bytes
+}
+
+/** The bytes of a tuple as a key. */
+export function markedTuple(parts: readonly TuplePart[]): Uint8Array {
+  return Buffer.concat([Uint8Array.of(TUPLE_MARK), encodeTuple(parts)])
+}
+
+/** The key that has these bytes: a tuple, or bytes. */
+export function keyOfBytes(bytes: Uint8Array): Buffer | readonly TuplePart[] {
+  if (bytes[0] === TUPLE_MARK && bytes.length > 0) return decodeTuple(bytes.subarray(1))
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}

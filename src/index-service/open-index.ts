@@ -1,0 +1,153 @@
+import { RegionGroup } from '../dsm/index.ts'
+import {
+  ArgumentError,
+  checkMilliseconds,
+  checkOptions,
+  checkSignal,
+  checkText,
+  checkWhole,
+  mustBe,
+  type OptionNames,
+} from '../native/index.ts'
+import { Index } from './handles/index-handle.ts'
+import type { IndexSight, Place } from './node/index-contract.ts'
+import { IndexNode } from './node/index-node.ts'
+import { IndexServer } from './node/index-server.ts'
+import { NodeCards } from './node/node-cards.ts'
+import { NodeMembers } from './node/node-members.ts'
+
+/** Options of {@link openIndex}. All members of a group pass the same, but for `directory` and `listen`. */
+export interface OpenIndexOptions {
+  /** Tells this index from others: clients come by it. At most 64 characters. */
+  readonly name: string
+  /**
+   * How many members vote, an odd number. A minority of them may end without loss. Default 3, or as many as the group
+   * has. In a group that grows, the index begins when as many have opened it.
+   */
+  readonly replicas?: number
+  /**
+   * Where this process keeps the log, a directory of its own. What was answered is then on the disks of a majority.
+   * Default: none, and it is in their memories.
+   */
+  readonly directory?: string
+  /** Bytes that keys and values may take, in each process. Writes above that are refused. Default 1 GiB. */
+  readonly memoryBytes?: number
+  /** Where clients of other machines come: `host:port`. Default: none can. */
+  readonly listen?: string
+  /** Calls of clients that this process takes at a time: more are refused at once. Default 1024. */
+  readonly inFlightMax?: number
+  /** How long to wait for a leader, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+const names: OptionNames<OpenIndexOptions> = {
+  name: true,
+  replicas: true,
+  directory: true,
+  memoryBytes: true,
+  listen: true,
+  inFlightMax: true,
+  timeoutMs: true,
+  signal: true,
+}
+
+const NAME_MAX = 64
+const DEFAULT_REPLICAS = 3
+const REPLICAS_MAX = 7
+const DEFAULT_MEMORY_BYTES = 2 ** 30
+const MEMORY_BYTES_MIN = 2 ** 20
+const MEMORY_BYTES_MAX = 14 * 2 ** 30
+const DEFAULT_IN_FLIGHT = 1024
+const DEFAULT_TIMEOUT_MS = 30_000
+
+/**
+ * Be a node of an index: data by key, which all members of the group keep alike, and which outlives any minority of
+ * them. Every member of the group may open it, now or later; clients come by `connectIndex`.
+ *
+ * ```ts
+ * await using group = await join({ name: 'shop' })
+ * await using index = await openIndex(group, { name: 'users', replicas: 1 })
+ * await index.set('user:1', 'ada')
+ * ```
+ *
+ * @throws ConsensusError `ERR_AETHER_CONSENSUS_TIMEOUT` if no leader is elected in time, and
+ *   `ERR_AETHER_CONSENSUS_LOG_…` for what is wrong with the directory; ArgumentError.
+ */
+export async function openIndex(group: RegionGroup, options: OpenIndexOptions): Promise<Index> {
+  const { index } = await openNode(group, options)
+  return index
+}
+
+/** An index, and the node of this process. */
+export interface OpenedNode {
+  readonly index: Index
+  readonly node: IndexNode
+  readonly server: IndexServer
+}
+
+/** @internal The same, for those who show how the node does. */
+export async function openNode(group: RegionGroup, options: OpenIndexOptions): Promise<OpenedNode> {
+  if (!(group instanceof RegionGroup)) throw mustBe('group', 'a group, as join() resolves with', group)
+  checkOptions('openIndex', options, names)
+  const { name, replicas = DEFAULT_REPLICAS, directory, memoryBytes = DEFAULT_MEMORY_BYTES, listen } = options
+  const { inFlightMax = DEFAULT_IN_FLIGHT, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
+  checkIndexName(name)
+  checkWhole('options.replicas', replicas, 1, REPLICAS_MAX)
+  if (replicas % 2 === 0)
+    throw mustBe('options.replicas', 'an odd number, so that a majority outlives the most', replicas)
+  if (directory !== undefined) checkText('options.directory', directory)
+  checkWhole('options.memoryBytes', memoryBytes, MEMORY_BYTES_MIN, MEMORY_BYTES_MAX)
+  checkWhole('options.inFlightMax', inFlightMax, 1, Number.MAX_SAFE_INTEGER)
+  checkMilliseconds('options.timeoutMs', timeoutMs)
+  checkSignal('options.signal', signal)
+  const place = listen === undefined ? undefined : placeOf('options.listen', listen)
+  const node = await IndexNode.open(group, { name, replicas, directory, memoryBytes, timeoutMs, signal })
+  let members: NodeMembers | undefined
+  const look = (): IndexSight => ({
+    ...node.readers,
+    ...{ name, leader: node.leader, nodes: members?.cards ?? [] },
+  })
+  let server: IndexServer
+  try {
+    server = await IndexServer.open({ port: node, look, inFlightMax }, place)
+  } catch (error) {
+    await node.close()
+    throw error
+  }
+  const { here, beyond } = server
+  members = new NodeMembers(group, name, {
+    ...{ rank: group.rank, processId: process.pid, here, beyond, table: node.tableDescriptor },
+  })
+  const hide = new NodeCards(name).show(group.rank, here)
+  let closing: Promise<void> | undefined
+  const index = new Index(name, node, () => {
+    closing ??= (async () => {
+      hide()
+      members.close()
+      await server.close()
+      await node.close()
+    })()
+    return closing
+  })
+  return { index, node, server }
+}
+
+/** @throws ArgumentError */
+export function checkIndexName(name: string): void {
+  checkText('options.name', name)
+  if (name.length > NAME_MAX)
+    throw new ArgumentError(
+      'options.name',
+      `the name of an index has at most ${NAME_MAX} characters, not ${name.length}`,
+    )
+}
+
+/** @throws ArgumentError for what is not `host:port`. */
+export function placeOf(argument: string, text: string): Place {
+  const colon = typeof text === 'string' ? text.lastIndexOf(':') : -1
+  const port = colon < 0 ? Number.NaN : Number(text.slice(colon + 1))
+  if (colon < 1 || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw mustBe(argument, "an address and a port, such as '10.0.0.1:7500'", text)
+  return { address: text.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port }
+}

@@ -1,0 +1,43 @@
+/**
+ * Data by key that several processes keep alike, for programs that outlive any of them.
+ *
+ * ```ts
+ * import process from 'node:process'
+ * import { join } from 'aether-dsm'
+ * import { connectIndex, openIndex } from 'aether-dsm/index-service'
+ *
+ * await using group = await join({ name: `users-${process.pid}` })
+ * await using node = await openIndex(group, { name: `users-${process.pid}`, replicas: 1 })
+ * await node.set('user:1', 'ada')
+ *
+ * // In any process of this machine.
+ * await using client = await connectIndex(`users-${process.pid}`)
+ * console.log(await client.getText('user:1')) // prints ada
+ * ```
+ *
+ * @module aether-dsm/index-service
+ */
+export {
+  type ConnectIndexOptions,
+  connectIndex,
+  Index,
+  type IndexArgument,
+  type IndexCallOptions,
+  type IndexCommand,
+  IndexError,
+  type IndexErrorKind,
+  IndexHash,
+  type IndexKey,
+  IndexList,
+  type IndexOutcome,
+  type IndexRangeOptions,
+  IndexSet,
+  type IndexSetOptions,
+  IndexSortedSet,
+  type IndexValue,
+  type OpenIndexOptions,
+  openIndex,
+  type Scored,
+  type TuplePart,
+  type Versioned,
+} from '../index-service/index.ts'
