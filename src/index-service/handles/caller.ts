@@ -96,6 +96,18 @@ export function numberOf(reply: Reply): number {
   return Number(reply)
 }
 
+/** With bytes as buffers, which have more to them. */
+export function owned(reply: Reply): Reply {
+  if (typeof reply !== 'object' || reply === null) return reply
+  if (reply instanceof Uint8Array) return bufferOf(reply)!
+  if (reply instanceof Map) return new Map([...reply].map(([key, value]) => [owned(key), owned(value)]))
+  if (reply instanceof Set) return new Set([...reply].map(owned))
+  if (Array.isArray(reply)) return reply.map(owned)
+  if ('pairs' in reply) return reply.pairs.map(owned)
+  if ('byKey' in reply) return reply.byKey.map(owned)
+  return 'double' in reply ? reply.double : reply
+}
+
 export function unlessFault(reply: Reply): Reply {
   if (isFault(reply)) throw errorOf(reply)
   return reply

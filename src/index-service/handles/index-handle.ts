@@ -16,6 +16,7 @@ import {
   type IndexValue,
   limitsOf,
   numberOf,
+  owned,
   unlessFault,
 } from './caller.ts'
 import { IndexHash } from './hash-handle.ts'
@@ -289,7 +290,7 @@ export class Index implements AsyncDisposable {
    * @throws IndexError with the message of Redis.
    */
   async call(name: string, ...args: readonly (IndexArgument | readonly TuplePart[])[]): Promise<Reply> {
-    return await this.#caller.one(commandOf([name, ...args]))
+    return owned(await this.#caller.one(commandOf([name, ...args])))
   }
 
   /**
@@ -307,7 +308,7 @@ export class Index implements AsyncDisposable {
     const replies = await this.#caller.all(commands.map(commandOf), watched, limits)
     return replies?.map((reply) => {
       try {
-        return unlessFault(reply)
+        return owned(unlessFault(reply))
       } catch (error) {
         if (error instanceof IndexError) return error
         throw error

@@ -1,0 +1,352 @@
+/** An index in processes of one machine: what nodes and clients are promised, and what becomes of it when some end. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { join as joinGroup } from '../../src/public/index.ts'
+import { connectIndex, type Index, IndexError, openIndex } from '../../src/public/index-service.ts'
+import { useRuntimeDirectory } from '../cluster/support.ts'
+import { assertLinearizable } from '../consensus/histories.ts'
+import { RankProcess, Ranks } from '../support/rank-process.ts'
+
+useRuntimeDirectory()
+const fixture = new URL('./fixtures/index-process.js', import.meta.url)
+const folder = mkdtempSync(join(tmpdir(), 'aether-test-index-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+let names = 0
+const freshName = (): string => {
+  names += 1
+  return `index-${process.pid}-${names}`
+}
+
+interface Nodes extends AsyncDisposable {
+  readonly name: string
+  readonly ranks: Ranks
+  leader(): Promise<RankProcess>
+}
+
+async function nodes(size: number, options: object = {}): Promise<Nodes> {
+  const name = freshName()
+  const ranks = new Ranks(fixture, size)
+  await ranks.all('join', {})
+  await ranks.all('open', { name, ...options })
+  return {
+    name,
+    ranks,
+    leader: async () => ranks.processes[await ranks.on<number>(0, 'leader')]!,
+    [Symbol.asyncDispose]: () => ranks[Symbol.asyncDispose](),
+  }
+}
+
+async function clientOf(name: string, options?: object): Promise<RankProcess> {
+  const client = new RankProcess(fixture, {})
+  after(() => client.kill())
+  await client.call('connect', name, options)
+  return client
+}
+
+const codeOf = (code: string) => (error: unknown) => error instanceof IndexError && error.code === code
+
+async function alone(use: (index: Index, name: string) => Promise<void>, options: object = {}): Promise<void> {
+  const name = freshName()
+  await using group = await joinGroup({ rank: 0, size: 1, rendezvous: `local:${name}` })
+  await using index = await openIndex(group, { name, ...options })
+  await use(index, name)
+}
+
+test('strings, counters and conditions, by a node and by a client', () =>
+  alone(async (node, name) => {
+    await using client = await connectIndex(name)
+    for (const [index, other] of [
+      [node, client],
+      [client, node],
+    ] as const) {
+      assert.equal(await index.set('user', 'ada'), true)
+      assert.equal(await other.getText('user'), 'ada')
+      assert.equal(await other.set('user', 'eve', { ifAbsent: true }), false)
+      assert.equal(await other.set('none', 'eve', { ifPresent: true }), false)
+      assert.equal(await index.increment('visits'), await other.increment('visits', 0))
+      const { value, version } = await other.getVersioned('user')
+      assert.equal(String(value), 'ada')
+      assert.equal(await index.set('user', 'eve', { ifVersion: version }), true)
+      assert.equal(await other.set('user', 'bob', { ifVersion: version }), false)
+      assert.equal(await index.set('new', 1, { ifVersion: 0 }), true)
+      assert.equal(await other.set('new', 1, { ifVersion: 0 }), false)
+      assert.equal(await index.has('new'), true)
+      assert.equal(await other.delete('user', 'new', 'none'), 2)
+      assert.equal(await index.get('user'), undefined)
+      assert.equal(await index.set('', 'the empty key'), true)
+      assert.equal(await other.getText(''), 'the empty key')
+    }
+    assert.equal(await client.getText('visits'), '2')
+    assert.deepEqual(await client.get('visits'), Buffer.from('2'))
+    const seen: string[] = []
+    for await (const key of client.keys({ match: 'v*' })) seen.push(String(key))
+    assert.deepEqual(seen, ['visits'])
+    await client.clear()
+    assert.equal(await node.size(), 0)
+  }))
+
+test('hashes, lists, sets and sorted sets', () =>
+  alone(async (node, name) => {
+    await using client = await connectIndex(name)
+    const hash = client.hashAt('hash')
+    assert.equal(await hash.set({ name: 'ada', visits: 1 }), 2)
+    assert.equal(await hash.increment('visits', 4), 5)
+    assert.equal(String(await hash.get('visits')), '5')
+    assert.equal(await hash.get('none'), undefined)
+    assert.deepEqual(
+      (await node.hashAt('hash').entries()).map((pair) => pair.map(String)),
+      [
+        ['name', 'ada'],
+        ['visits', '5'],
+      ],
+    )
+    assert.equal(await hash.delete('name', 'none'), 1)
+    assert.equal(await hash.has('name'), false)
+    const list = client.listAt('list')
+    assert.equal(await list.push('b', 'c'), 2)
+    assert.equal(await list.unshift('a'), 3)
+    assert.deepEqual((await list.range()).map(String), ['a', 'b', 'c'])
+    assert.equal(String(await list.pop()), 'c')
+    assert.equal(String(await list.shift()), 'a')
+    assert.equal(await list.size(), 1)
+    const set = client.setAt('set')
+    assert.equal(await set.add('a', 'b', 'a'), 2)
+    assert.equal(await set.has('b'), true)
+    assert.equal(await set.delete('b'), 1)
+    assert.deepEqual((await set.members()).map(String), ['a'])
+    await assert.rejects(client.get('list'), codeOf('ERR_AETHER_INDEX_WRONG_TYPE'))
+    await assert.rejects(client.hashAt('list').get('a'), codeOf('ERR_AETHER_INDEX_WRONG_TYPE'))
+    await assert.rejects(node.setAt('hash').add('a'), codeOf('ERR_AETHER_INDEX_WRONG_TYPE'))
+    assert.equal(await client.call('LLEN', 'list'), 1)
+    await assert.rejects(client.call('INCR', 'set'), codeOf('ERR_AETHER_INDEX_WRONG_TYPE'))
+    await assert.rejects(client.call('SET', 'list', 'a', 'EX', 'soon'), codeOf('ERR_AETHER_INDEX_REFUSED'))
+    const replies = await client.atomic([
+      ['INCRBY', 'count', 5],
+      ['LPUSH', 'set', 'x'],
+      ['GET', 'count'],
+    ])
+    assert.equal(replies![0], 5)
+    assert.ok(replies![1] instanceof IndexError)
+    assert.equal(String(replies![2]), '5')
+  }))
+
+test('tuples come in order, forwards and backwards, by prefix and by bounds', () =>
+  alone(async (node, name) => {
+    await using client = await connectIndex(name)
+    for (let order = 0; order < 300; order += 1) await client.set(['order', order % 3, order], `of ${order}`)
+    await client.set(['other'], 'one')
+    await client.set('order', 'text is no tuple')
+    const collect = async (options: object) => {
+      const found: unknown[] = []
+      for await (const [key] of node.range(options)) found.push(key)
+      return found
+    }
+    assert.equal((await collect({})).length, 301)
+    const second = await collect({ prefix: ['order', 1] })
+    assert.deepEqual(
+      second,
+      Array.from({ length: 100 }, (_, at) => ['order', 1, at * 3 + 1]),
+    )
+    assert.deepEqual(await collect({ prefix: ['order', 1], reverse: true, limit: 2 }), [
+      ['order', 1, 298],
+      ['order', 1, 295],
+    ])
+    assert.deepEqual(await collect({ from: ['order', 2, 290], to: ['other'] }), [
+      ['order', 2, 290],
+      ['order', 2, 293],
+      ['order', 2, 296],
+      ['order', 2, 299],
+    ])
+    await client.delete(['order', 1, 1])
+    assert.deepEqual(await collect({ prefix: ['order', 1], limit: 1 }), [['order', 1, 4]])
+  }))
+
+test('keys end at their time', () =>
+  alone(async (node, name) => {
+    await using client = await connectIndex(name)
+    await client.set('short', 'a', { ttlMs: 150 })
+    await client.set('long', 'a', { ttlMs: 60_000 })
+    assert.equal(await client.ttlMs('none'), undefined)
+    assert.ok((await client.ttlMs('long'))! > 50_000)
+    assert.equal(await client.persist('long'), true)
+    assert.equal(await client.ttlMs('long'), Number.POSITIVE_INFINITY)
+    while ((await client.get('short')) !== undefined) await sleep(5)
+    assert.equal(await node.get('short'), undefined)
+    assert.equal(await node.has('short'), false)
+    while ((await node.size()) > 1) await sleep(20)
+  }))
+
+test('those who wait are served in the order in which they came, and none when it is over', () =>
+  alone(async (node, name) => {
+    await using client = await connectIndex(name)
+    const taken: string[] = []
+    const takes = [client, node, client].map(async (index, place) => {
+      await sleep(place * 60)
+      taken.push(`${place}: ${String(await index.listAt('jobs').take())}`)
+    })
+    await sleep(250)
+    assert.equal(await node.listAt('none').take({ timeoutMs: 20 }), undefined)
+    const aborted = client.listAt('jobs').take({ signal: AbortSignal.timeout(30) })
+    await assert.rejects(aborted, { name: 'TimeoutError' })
+    await node.listAt('jobs').push('a', 'b', 'c')
+    await Promise.all(takes)
+    assert.deepEqual(taken.toSorted(), ['0: a', '1: b', '2: c'])
+    assert.equal(await node.listAt('jobs').size(), 0, 'nothing is served to one that gave up')
+  }))
+
+test('memory is bounded: what would go beyond is refused, and the rest goes on', () =>
+  alone(
+    async (index) => {
+      const value = Buffer.alloc(10_000)
+      let stored = 0
+      await assert.rejects(
+        async () => {
+          for (; stored < 1000; stored += 1) await index.set(`key ${stored}`, value)
+        },
+        (error: IndexError) => error.code === 'ERR_AETHER_INDEX_FULL' && error.outcome === 'not-applied',
+      )
+      assert.ok(stored > 80 && stored < 110, `${stored}`)
+      assert.equal((await index.get('key 0'))?.length, 10_000)
+      assert.equal(await index.delete('key 0', 'key 1'), 2)
+      await index.set('key 0', value)
+    },
+    { memoryBytes: 2 ** 20 },
+  ))
+
+test('bad arguments and names are told at once', () =>
+  alone(async (index, name) => {
+    await assert.rejects(index.get(5 as never), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+    await assert.rejects(index.get('\0text'), /begin with the byte 0/)
+    await assert.rejects(index.set('key', undefined as never), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+    await assert.rejects(index.set('key', 'a', { ttlMs: 0 }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+    await assert.rejects(index.set('key', 'a', { px: 5 } as never), /px/)
+    await assert.rejects(index.call('NOSUCH'), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+    await assert.rejects(index.set('key', Buffer.alloc(5 * 2 ** 20)), /at most/)
+    const nowhere = connectIndex(`${name}-none`, { timeoutMs: 100 })
+    await assert.rejects(nowhere, codeOf('ERR_AETHER_INDEX_UNREACHABLE'))
+    await using client = await connectIndex(name)
+    await client.close()
+    await assert.rejects(client.get('key'), codeOf('ERR_AETHER_INDEX_CLOSED'))
+    await assert.rejects(client.set('key', 'a'), codeOf('ERR_AETHER_INDEX_CLOSED'))
+  }))
+
+test('three nodes hold the same, and clients of other processes read their memory even while all nodes are stopped', async () => {
+  await using three = await nodes(3)
+  const client = await clientOf(three.name)
+  await client.call('set', 'a', 'one')
+  await client.call('setHash', 'h', { field: 'value' })
+  assert.deepEqual(await three.ranks.all('get', 'a'), ['one', 'one', 'one'])
+  // The memory of the leader is found by then.
+  assert.equal(await client.call('get', 'a'), 'one')
+  for (const each of three.ranks.processes) await each.stop()
+  assert.equal(await client.call('get', 'a'), 'one')
+  assert.equal(await client.call('get', 'none'), undefined)
+  assert.equal(await client.call('hash', 'h', 'field'), 'value')
+  for (const each of three.ranks.processes) each.child.kill('SIGCONT')
+  assert.equal(await client.call('set', 'a', 'two'), true)
+  assert.equal(await client.call('get', 'a'), 'two')
+})
+
+test('nodes are killed and stopped under load: all calls have an order, and nothing that was answered is lost', async () => {
+  await using three = await nodes(3)
+  const clients = await Promise.all([clientOf(three.name), clientOf(three.name)])
+  const path = join(folder, 'killed')
+  await clients[0]!.call('set', 'stays', 'here')
+  for (const [place, client] of clients.entries()) await client.call('begin', path, place * 10, 2, 4, 2)
+  await sleep(500)
+  const first = await three.leader()
+  await first.stop()
+  await sleep(600)
+  first.child.kill('SIGCONT')
+  await sleep(300)
+  const killed = await three.leader()
+  await killed.kill()
+  const before = await clients[1]!.call<number>('returned')
+  for (let look = 0; (await clients[1]!.call<number>('returned')) < before + 50; look += 1) {
+    assert.ok(look < 500, 'calls go on')
+    await sleep(20)
+  }
+  await Promise.all(clients.map((client) => client.call('stop')))
+  assert.equal(await clients[1]!.call('get', 'stays'), 'here')
+  const calls = assertLinearizable(path)
+  assert.ok(calls > 200, `${calls} calls`)
+})
+
+test('a node that comes later has everything, and waiting calls of one that is killed take nothing', async () => {
+  const name = freshName()
+  const started = [new RankProcess(fixture, {}), new RankProcess(fixture, {}), new RankProcess(fixture, {})]
+  after(() => Promise.all(started.map((each) => each.kill())))
+  for (const each of started) await each.call('join', { name })
+  await Promise.all(started.map((each) => each.call('open', { name, replicas: 3 })))
+  await started[0]!.call('fill', 0, 2000, 500)
+  const [victim] = started
+  void victim!.call('take', 'jobs')
+  while ((await started[1]!.call<{ waiting: number }>('figures')).waiting === 0) await sleep(10)
+  await victim!.kill()
+  while ((await started[1]!.call<{ waiting: number }>('figures')).waiting > 0) await sleep(20)
+  assert.equal(await started[2]!.call('push', 'jobs', 'for the living'), 1)
+  const late = new RankProcess(fixture, {})
+  after(() => late.kill())
+  await late.call('join', { name })
+  await late.call('open', { name, replicas: 3 })
+  assert.equal(await late.call('size'), 2001)
+  assert.equal(await late.call('take', 'jobs'), 'for the living')
+  assert.equal(((await late.call('get', 'filled 1999')) as string).length, 500)
+})
+
+test('all nodes are killed at once: with directories nothing that was answered is lost', async () => {
+  const name = freshName()
+  const directories = [0, 1, 2].map((each) => join(folder, `kept-${each}`))
+  const open = async () => {
+    const started = directories.map(() => new RankProcess(fixture, {}))
+    after(() => Promise.all(started.map((each) => each.kill())))
+    for (const each of started) await each.call('join', { name: `${name}-${started[0]!.processId}` })
+    const opened = started.map((each, place) => each.call('open', { name, replicas: 3, directory: directories[place] }))
+    await Promise.all(opened)
+    return started
+  }
+  const first = await open()
+  const counts = await Promise.all(first.map((each) => each.call<number>('increment', 'count')))
+  await first[0]!.call('set', 'text', 'kept')
+  await first[1]!.call('push', 'list', 'a', 'b')
+  await Promise.all(first.map((each) => each.kill()))
+  const second = await open()
+  assert.equal(await second[2]!.call('get', 'text'), 'kept')
+  assert.equal(await second[0]!.call('increment', 'count'), Math.max(...counts) + 1)
+  assert.equal(await second[1]!.call('take', 'list'), 'a')
+  // Reads by memory go on, too, once the nodes were seen alive for a while.
+  const client = await clientOf(name)
+  for (let look = 0; look < 20; look += 1) assert.equal(await client.call('get', 'text'), 'kept')
+  await Promise.all(second.map((each) => each.call('closeGroup')))
+})
+
+test('clients come over the network, too', async () => {
+  await using three = await nodes(3, { listen: '127.0.0.1:0' })
+  const listens = await three.ranks.all<{ address: string; port: number }>('listens')
+  const client = await clientOf(three.name, { addresses: listens.map(({ address, port }) => `${address}:${port}`) })
+  assert.equal(await client.call('set', 'a', 'far'), true)
+  assert.equal(await client.call('get', 'a'), 'far')
+  await (await three.leader()).kill()
+  assert.equal(await client.call('get', 'a'), 'far')
+  assert.equal(await client.call('set', 'a', 'on'), true)
+})
+
+test('a write whose node is killed says that it may have taken effect', async () => {
+  await using three = await nodes(3)
+  const client = await clientOf(three.name)
+  const failed = client.call<{ code: string; outcome: string; call: number } | undefined>('setUntilFailed')
+  await sleep(200)
+  await (await three.leader()).kill()
+  const { code, outcome, call } = (await failed) ?? { code: '', outcome: '', call: 0 }
+  if (code !== '') {
+    assert.deepEqual([code, outcome], ['ERR_AETHER_INDEX_UNREACHABLE', 'unknown'])
+    const written = Number((await client.call('get', 'written')) ?? 0)
+    assert.ok([call - 1, call].includes(written), `call ${call} failed, and ${written} is there`)
+  }
+})
