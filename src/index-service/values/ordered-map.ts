@@ -10,8 +10,8 @@ import { TreeLeaf } from './tree-leaf.ts'
  * compares before it changes anything: if `compare` throws, the map is as it was. Keys are not copied, so do not change
  * their bytes. A key cannot be undefined.
  *
- * The same operations give the same tree. Each leaf has 24 to 64 entries, but the last may have fewer. Keys that come in
- * ascending order fill leaves.
+ * The same operations give the same tree. Each leaf has 24 to 64 entries, but the last may have fewer. Keys that come
+ * in ascending order fill leaves.
  */
 export class OrderedMap<Key, Value> {
   readonly #compare: Comparison<Key>

@@ -91,9 +91,9 @@ function program<Key>(seed: number, keyOf: (number: number) => Key, compare: (on
   const random = new Random(seed)
   const map = new OrderedMap<Key, number>(compare)
   const naive = new NaiveMap<Key, number>(compare)
-  for (let step = 0; step < 4000; step += 1) {
+  for (let step = 0; step < 2400; step += 1) {
     const key = keyOf(random.below(1500))
-    const isGrowing = step % 2000 < 1000
+    const isGrowing = step % 1200 < 700
     if (random.below(10) < (isGrowing ? 8 : 2)) assert.equal(map.set(key, step), naive.set(key, step))
     else assert.equal(map.delete(key), naive.delete(key))
     const other = keyOf(random.below(1500))
@@ -102,7 +102,7 @@ function program<Key>(seed: number, keyOf: (number: number) => Key, compare: (on
     const rank = random.below(naive.entries.length + 2)
     assert.deepEqual(map.at(rank), naive.entries[rank])
     assert.equal(map.size, naive.entries.length)
-    if (step % 50 > 0) continue
+    if (step % 40 > 0) continue
     assert.deepEqual([...map], naive.entries)
     assert.deepEqual([map.first(), map.last()], [naive.entries[0], naive.entries.at(-1)])
     for (const isInclusive of [true, false])
@@ -114,7 +114,7 @@ function program<Key>(seed: number, keyOf: (number: number) => Key, compare: (on
 }
 
 test('random programs do what they do on a sorted array: numbers', () => {
-  for (const seed of [1, 2, 3]) program(seed, (number) => number / 3, byValue)
+  for (const seed of [1, 2]) program(seed, (number) => number / 3, byValue)
 })
 
 test('random programs do what they do on a sorted array: text', () => {
