@@ -177,6 +177,16 @@ test('the last keys come and go as in a queue', () => {
   }
 })
 
+test('the last key comes, goes and comes back at each size', () => {
+  const map = new OrderedMap<number, number>(byValue)
+  for (let key = 0; key < 64 * 64 * 3; key += 1) {
+    map.set(key, key)
+    assert.equal(map.delete(key), true)
+    assert.equal(map.set(key, key), true)
+  }
+  checkWhole(map, [...Array(64 * 64 * 3).keys()])
+})
+
 test('the same operations give the same leaves', () => {
   const run = (): number[] => {
     const random = new Random(7)
@@ -256,6 +266,17 @@ test('a cursor at the end goes on with keys that come later', () => {
   map.set(6, 'six')
   assert.deepEqual([cursor.next(), cursor.key, cursor.next()], [true, 6, false])
   assert.deepEqual([after.next(), after.key, after.next()], [true, 6, false])
+})
+
+test('a cursor goes on after the map was cleared', () => {
+  const map = new OrderedMap<number, number>(byValue)
+  for (let key = 0; key < 100; key += 1) map.set(key, key)
+  const cursor = map.cursor({ from: 50 })
+  cursor.next()
+  map.clear()
+  assert.equal(cursor.next(), false)
+  for (const key of [49, 50, 51]) map.set(key, key)
+  assert.deepEqual([cursor.next(), cursor.key, cursor.next()], [true, 51, false])
 })
 
 test('a cursor sees a value that was set after it was made, and keeps the one that it gave', () => {
