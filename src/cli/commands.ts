@@ -18,6 +18,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./run.ts')).runCommand,
   },
   {
+    name: 'serve',
+    summary: 'serve an index: data by key, for programs of this machine and of others',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  {
     name: 'dashboard',
     summary: 'watch a running space in a browser: nodes, flows, pages, the protocol',
     load: async () => (await import('./dashboard.ts')).dashboardCommand,

@@ -1,0 +1,89 @@
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseSize, join as joinGroup } from '../dsm/index.ts'
+import { openNode } from '../index-service/index.ts'
+import { ArgumentError } from '../native/index.ts'
+import { type Command, ExitCode } from './command.ts'
+import { endingSignals } from './interruption.ts'
+import { integerOption, parseOptions } from './options.ts'
+
+const table = {
+  replicas: { type: 'string', default: '1' },
+  directory: { type: 'string' },
+  memory: { type: 'string', default: '1GiB' },
+  listen: { type: 'string' },
+} as const
+
+const DEFAULT_NAME = 'index'
+
+const help = `Usage: aether serve [NAME] [options]
+
+Serves an index: data by key, for all processes of this machine, and of others with --listen. Programs come by
+connectIndex('NAME'). NAME is 'index' if you leave it out.
+
+Start it several times with the same NAME and --replicas 3: the index begins when three processes are there, and
+outlives any one of them. Further ones follow, and one of them takes the place of a replica that ends. On several
+machines, start it with 'aether run --hosts'.
+
+Options:
+  --replicas N       how many processes vote, an odd number (default 1)
+  --directory D      keep the log there, so that nothing is lost when all end; a directory of its own for each process
+  --memory SIZE      bytes that keys and values may take: 512MiB, 4GiB (default 1GiB)
+  --listen HOST:PORT take clients of other machines there
+
+It ends with Ctrl-C.
+
+Exit status: 0 ended by a signal; 1 it could not begin, or its part is over; 2 the command line is invalid.
+
+Examples:
+  aether serve
+  aether serve users --replicas 3 --directory /var/lib/users-1
+  aether serve users --memory 4GiB --listen 10.0.0.1:7500
+  aether run -n 3 --hosts a,b,c aether serve users --replicas 3 --listen 0.0.0.0:7500`
+
+/** How often it looks whether the leader has changed. */
+const LOOK_MS = 200
+
+/** `aether serve`. */
+export const serveCommand: Command = {
+  help,
+  options: table,
+  operands: [],
+
+  async run(args) {
+    const { values, positionals } = parseOptions('serve', args, table, 1)
+    const [name = DEFAULT_NAME] = positionals
+    const replicas = integerOption('serve', '--replicas', values.replicas, 1, 7)
+    if (replicas % 2 === 0) throw new ArgumentError('--replicas', `--replicas must be odd, not ${replicas}`)
+    const memoryBytes = parseSize(values.memory as `${number}MiB`, '--memory')
+    const { directory, listen } = values
+    const stop = new AbortController()
+    for (const signal of endingSignals) process.on(signal, () => stop.abort())
+    const { signal } = stop
+    const say = (text: string): void => void process.stdout.write(`${text}\n`)
+    const isLaunched = process.env['AETHER_RANK'] !== undefined
+    await using group = await joinGroup(isLaunched ? {} : { name: `index-${name}`, signal })
+    if (replicas > 1) say(`index '${name}': waiting for ${replicas} processes; this is ${process.pid}`)
+    const opened = await openNode(group, {
+      ...{ name, replicas, memoryBytes, signal, timeoutMs: Number.POSITIVE_INFINITY },
+      ...(directory === undefined ? {} : { directory }),
+      ...(listen === undefined ? {} : { listen }),
+    }).catch((error: unknown) => {
+      if (signal.aborted) return undefined
+      throw error
+    })
+    if (opened === undefined) return ExitCode.Done
+    await using _index = opened.index
+    const { node, server } = opened
+    const beyond = server.beyond === undefined ? '' : `, for other machines at ${server.beyond.address}:${server.beyond.port}`
+    say(`serving index '${name}' (process ${process.pid})${beyond}; connectIndex('${name}')`)
+    let shown: number | undefined
+    while (!signal.aborted) {
+      const { leader } = node
+      if (leader !== shown && leader !== undefined) say(leader === node.rank ? 'leads' : `follows rank ${leader}`)
+      shown = leader
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
+    }
+    return ExitCode.Done
+  },
+}
