@@ -88,7 +88,8 @@ function tells(name: string, { scale, isAbsolute }: ExpiryUnit): CommandSpec {
     if (atMs === undefined) return -2
     if (atMs === 0) return -1
     const ms = isAbsolute ? atMs : Math.max(0, atMs - timeMs)
-    return scale === 1 ? ms : Math.floor((ms + 500) / 1000)
+    const told = scale === 1 ? ms : Math.floor((ms + 500) / 1000)
+    return Number.isSafeInteger(told) ? told : BigInt(told)
   })
 }
 

@@ -6,6 +6,15 @@ import { listMoves } from './list-moves.ts'
 import { lists } from './lists.ts'
 import { server } from './server.ts'
 import { sets } from './sets.ts'
+import { sortedSetAlgebra } from './sorted-set-algebra.ts'
+import { sortedSetPops } from './sorted-set-pops.ts'
+import { sortedSetRanges } from './sorted-set-ranges.ts'
+import { sortedSets } from './sorted-sets.ts'
+import { streamClaims } from './stream-claims.ts'
+import { streamGroups } from './stream-groups.ts'
+import { streamInfo } from './stream-info.ts'
+import { streamReads } from './stream-reads.ts'
+import { streams } from './streams.ts'
 import { strings } from './strings.ts'
 
 const specs: readonly CommandSpec[] = [
@@ -16,6 +25,15 @@ const specs: readonly CommandSpec[] = [
   ...lists,
   ...listMoves,
   ...sets,
+  ...sortedSets,
+  ...sortedSetRanges,
+  ...sortedSetPops,
+  ...sortedSetAlgebra,
+  ...streams,
+  ...streamReads,
+  ...streamGroups,
+  ...streamClaims,
+  ...streamInfo,
   ...server,
 ]
 

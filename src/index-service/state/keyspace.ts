@@ -5,6 +5,8 @@ import { HashValue } from '../values/hash-value.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
 import { ListValue } from '../values/list-value.ts'
 import { SetValue } from '../values/set-value.ts'
+import { SortedSetValue } from '../values/sorted-set-value.ts'
+import { StreamValue } from '../values/stream-value.ts'
 import { Expiries } from './expiries.ts'
 import { KeyOrder } from './key-order.ts'
 import * as format from './record-format.ts'
@@ -120,6 +122,16 @@ export class Keyspace {
   /** @throws CommandFault */
   set(key: Uint8Array): SetValue | undefined {
     return this.#collection(key, SetValue)
+  }
+
+  /** @throws CommandFault */
+  sortedSet(key: Uint8Array): SortedSetValue | undefined {
+    return this.#collection(key, SortedSetValue)
+  }
+
+  /** @throws CommandFault */
+  stream(key: Uint8Array): StreamValue | undefined {
+    return this.#collection(key, StreamValue)
   }
 
   /** Make the key a string, whatever it was. `bytes` are not a view of a record. */

@@ -3,6 +3,8 @@ import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts
 import { HashValue } from './hash-value.ts'
 import { ListValue } from './list-value.ts'
 import { SetValue } from './set-value.ts'
+import { SortedSetValue } from './sorted-set-value.ts'
+import { StreamValue } from './stream-value.ts'
 
 /** The value of a key that is not a string. */
 export interface Collection {
@@ -21,6 +23,10 @@ export function decodeCollection(type: number, reader: SnapshotReader): Collecti
       return ListValue.decode(reader)
     case RecordType.Set:
       return SetValue.decode(reader)
+    case RecordType.SortedSet:
+      return SortedSetValue.decode(reader)
+    case RecordType.Stream:
+      return StreamValue.decode(reader)
     default:
       throw new RangeError(`a snapshot has a value of type ${type}`)
   }

@@ -30,6 +30,11 @@ export class MemberSet {
     return this.#numbers.has(member)
   }
 
+  /** Its number: an index of {@link members}. */
+  numberOf(member: string): number | undefined {
+    return this.#numbers.get(member)
+  }
+
   /** False if it was there. */
   add(member: string): boolean {
     if (this.#numbers.has(member)) return false

@@ -122,6 +122,28 @@ export const text: Part = like('k1', 'k2', 'n', '\0t1')
 export const sortedSet: Part = like('z', 'z2')
 export const stream: Part = like('st')
 
+/** Members of one score: with several, what ranges of members give is not defined. */
+const lexSet: Part = (pick) => pick.of(['zl', 'zl', 'zl', 'zl', 'text'])
+const anySet: Part = like('z', 'z2', 'set')
+const scoreBound: Part = (pick) =>
+  (pick.once(4) ? '(' : '') + (pick.once(4) ? pick.of(['-inf', '+inf', 'inf']) : (float(pick) as string))
+const lexBound: Part = (pick) =>
+  pick.once(3) ? pick.of(['-', '+', '', 'a', '+a']) : pick.of(['[', '(']) + (word(pick) as string)
+
+const group: Part = (pick) => pick.of(['g1', 'g2'])
+const consumer: Part = (pick) => pick.of(['c1', 'c2', 'c3'])
+const ID_EDGES = ['-', '+', '$', '1-', '-1', 'abc', '', '0', '0-0', '18446744073709551615', '1-2-3', '18446744073709551616']
+const id: Part = (pick) =>
+  pick.once(15) ? pick.of(ID_EDGES) : `${pick.below(30)}${pick.once(3) ? `-${pick.below(4)}` : ''}`
+/** Grows slowly: a stream accepts some of them. */
+const newId: Part = (pick) => (pick.once(20) ? (id(pick) as string) : `${pick.below(40)}${pick.of(['', '-*', '-1', '-2'])}`)
+const idBound: Part = (pick) => (pick.once(3) ? pick.of(['-', '+']) : (pick.once(6) ? '(' : '') + (id(pick) as string))
+const trimming: Part = (pick) => [
+  pick.of(['MAXLEN', 'MINID']),
+  ...pick.of([[], ['='], ['~']]),
+  pick.once(15) ? pick.of(['-1', 'x']) : String(pick.below(20)),
+]
+
 export const many =
   (min: number, max: number, ...parts: Part[]): Part =>
   (pick) => {
@@ -276,7 +298,79 @@ export const templates: readonly (readonly (Part | string)[])[] = [
   ['SDIFFSTORE', set, many(1, 3, set)],
   ['SINTERCARD', counted(set), maybe('LIMIT', integer)],
   ['SSCAN', set, oneOf('0', '0', 'abc'), maybe('MATCH', pattern), 'COUNT', '1000'],
+  ['ZADD', sortedSet, maybe(oneOf('NX', 'XX', 'GT', 'LT')), maybe(oneOf('CH', 'INCR', 'XX')), many(1, 3, float, word)],
+  ['ZADD', sortedSet, many(1, 3, float, word)],
+  ['SET', 'text', 'x'],
+  ['ZADD', 'zl', many(1, 3, oneOf('0'), word)],
+  ['ZINCRBY', sortedSet, float, word],
+  ['ZREM', sortedSet, many(1, 2, word)],
+  ['ZCARD', sortedSet],
+  ['ZSCORE', sortedSet, word],
+  ['ZMSCORE', sortedSet, many(1, 3, word)],
+  ['ZRANK', sortedSet, word],
+  ['ZREVRANK', sortedSet, word],
+  ['ZRANGE', sortedSet, integer, integer, maybe('REV'), maybe('WITHSCORES')],
+  ['ZRANGE', sortedSet, scoreBound, scoreBound, 'BYSCORE', maybe('REV'), maybe('LIMIT', integer, integer), maybe('WITHSCORES')],
+  ['ZRANGE', lexSet, lexBound, lexBound, 'BYLEX', maybe('REV'), maybe('LIMIT', integer, integer)],
+  ['ZRANGE', lexSet, integer, integer, maybe('BYLEX'), maybe('LIMIT', integer, integer), maybe('WITHSCORES', 'BYSCORE')],
+  ['ZREVRANGE', sortedSet, integer, integer, maybe(oneOf('WITHSCORES', 'REV'))],
+  ['ZRANGEBYSCORE', sortedSet, scoreBound, scoreBound, maybe('WITHSCORES'), maybe('LIMIT', integer, integer)],
+  ['ZREVRANGEBYSCORE', sortedSet, scoreBound, scoreBound, maybe('LIMIT', integer, integer), maybe('WITHSCORES')],
+  ['ZRANGEBYLEX', lexSet, lexBound, lexBound, maybe('LIMIT', integer, integer)],
+  ['ZREVRANGEBYLEX', lexSet, lexBound, lexBound, maybe('LIMIT', integer, integer)],
+  ['ZRANGESTORE', sortedSet, sortedSet, integer, integer, maybe('REV'), maybe('WITHSCORES')],
+  ['ZRANGESTORE', sortedSet, sortedSet, scoreBound, scoreBound, 'BYSCORE', maybe('LIMIT', integer, integer)],
+  ['ZCOUNT', sortedSet, scoreBound, scoreBound],
+  ['ZLEXCOUNT', lexSet, lexBound, lexBound],
+  ['ZREMRANGEBYRANK', sortedSet, integer, integer],
+  ['ZREMRANGEBYSCORE', sortedSet, scoreBound, scoreBound],
+  ['ZREMRANGEBYLEX', lexSet, lexBound, lexBound],
+  ['ZPOPMIN', sortedSet, maybe(integer)],
+  ['ZPOPMAX', sortedSet, maybe(integer)],
+  ['ZMPOP', counted(sortedSet), oneOf('MIN', 'MAX', 'foo'), maybe('COUNT', integer)],
+  ['BZPOPMIN', many(1, 2, sortedSet), timeout],
+  ['BZPOPMAX', many(1, 2, sortedSet), timeout],
+  ['BZMPOP', timeout, counted(sortedSet), oneOf('MIN', 'MAX'), maybe('COUNT', integer)],
+  ['ZUNION', counted(anySet), maybe('WEIGHTS', float, float), maybe('AGGREGATE', oneOf('SUM', 'MIN', 'MAX', 'foo')), maybe('WITHSCORES')],
+  ['ZINTER', counted(anySet), maybe('WEIGHTS', float, float), maybe('AGGREGATE', oneOf('SUM', 'MIN', 'MAX')), maybe('WITHSCORES')],
+  ['ZDIFF', counted(anySet), maybe('WITHSCORES')],
+  ['ZUNIONSTORE', sortedSet, counted(anySet), maybe('WEIGHTS', float), maybe('AGGREGATE', oneOf('SUM', 'MIN', 'MAX'))],
+  ['ZINTERSTORE', sortedSet, counted(anySet), maybe('WEIGHTS', float, float), maybe('AGGREGATE', oneOf('MIN', 'MAX'))],
+  ['ZDIFFSTORE', sortedSet, counted(anySet), maybe('WITHSCORES')],
+  ['ZINTERCARD', counted(anySet), maybe('LIMIT', integer)],
+  ['ZRANDMEMBER', sortedSet, maybe(integer), maybe(oneOf('WITHSCORES', 'foo'))],
+  ['ZSCAN', sortedSet, oneOf('0', '0', 'abc'), maybe('MATCH', pattern), 'COUNT', '1000'],
+  ['XADD', stream, maybe(oneOf('NOMKSTREAM', 'MAXLEN', 'foo')), maybe(trimming), newId, many(1, 2, word, word)],
+  ['XADD', stream, newId, many(1, 2, word, word)],
+  ['XADD', stream, newId, 'f', 'v'],
+  ['XLEN', stream],
+  ['XTRIM', stream, trimming, maybe('LIMIT', integer)],
+  ['XRANGE', stream, idBound, idBound, maybe('COUNT', integer)],
+  ['XREVRANGE', stream, idBound, idBound, maybe('COUNT', integer)],
+  ['XDEL', stream, many(1, 2, id)],
+  ['XSETID', stream, id, maybe('ENTRIESADDED', oneOf('0', '1', '50', '-1', 'abc')), maybe('MAXDELETEDID', id)],
+  ['XREAD', maybe('COUNT', integer), maybe('BLOCK', oneOf('1', '1', '-1', 'x')), 'STREAMS', stream, oneOf('$', '>', id, id, id)],
+  ['XREAD', maybe('COUNT', '2'), 'STREAMS', stream, stream, id, id],
+  ['XGROUP', 'CREATE', stream, group, oneOf('$', id), maybe('MKSTREAM'), maybe('ENTRIESREAD', oneOf('0', '1', '5', '-1', '-2', 'abc'))],
+  ['XGROUP', 'CREATE', stream, group, '0', 'MKSTREAM'],
+  ['XGROUP', 'SETID', stream, group, oneOf('$', id), maybe('ENTRIESREAD', oneOf('0', '1', '5', '-1', '-2', 'abc'))],
+  ['XGROUP', oneOf('DESTROY', 'foo', 'HELPER'), stream, group],
+  ['XGROUP', oneOf('CREATECONSUMER', 'DELCONSUMER'), stream, group, consumer],
+  ['XREADGROUP', 'GROUP', group, consumer, maybe('COUNT', integer), maybe('NOACK'), 'STREAMS', stream, oneOf('>', '>', '>', '0', id, '$')],
+  ['XREADGROUP', 'GROUP', group, consumer, maybe('BLOCK', '1'), 'STREAMS', stream, oneOf('>', '>', '0')],
+  ['XACK', stream, group, many(1, 2, id)],
+  ['XPENDING', stream, group],
+  ['XPENDING', stream, group, maybe('IDLE', '0'), idBound, idBound, integer, maybe(consumer)],
+  ['XCLAIM', stream, group, consumer, oneOf('0', '100000', 'x'), many(1, 3, id), maybe(oneOf('FORCE', 'JUSTID')), maybe('RETRYCOUNT', integer), maybe('TIME', '1000'), maybe('LASTID', id)],
+  ['XAUTOCLAIM', stream, group, consumer, oneOf('0', '100000', 'x'), idBound, maybe('COUNT', integer), maybe('JUSTID')],
+  ['XINFO', 'STREAM', stream],
+  ['XINFO', 'STREAM', stream, 'FULL', maybe('COUNT', '1')],
+  ['XINFO', 'GROUPS', stream],
+  ['XINFO', 'CONSUMERS', stream, group],
 ]
+
+/** Redis says other words about their subcommands than about arguments. */
+const CONTAINERS = new Set<unknown>(['OBJECT', 'XGROUP', 'XINFO'])
 
 /** A command: sometimes with an argument too few or too many, or in lower case. */
 export function drawCommand(pick: Picker, from: typeof templates = templates): Command {
@@ -285,7 +379,7 @@ export function drawCommand(pick: Picker, from: typeof templates = templates): C
   const command = template.flatMap((part) => (typeof part === 'string' ? [part] : part(pick)))
   if (pick.once(60)) command.splice(1 + pick.below(command.length), 1)
   // Not at the end, where a count with many repetitions could be made.
-  if (pick.once(80) && template[0] !== 'OBJECT') command.splice(1, 0, word(pick) as string)
+  if (pick.once(80) && !CONTAINERS.has(template[0])) command.splice(1, 0, word(pick) as string)
   if (pick.once(10)) command[0] = command[0]!.toLowerCase()
   return command
 }

@@ -10,15 +10,27 @@ const RANDOM = new Set(['SRANDMEMBER', 'HRANDFIELD', 'ZRANDMEMBER', 'RANDOMKEY']
 export function shownReply(command: readonly string[], reply: Reply): string {
   const name = command[0]!.toUpperCase()
   if (RANDOM.has(name)) return shapeOf(reply)
-  if (name === 'HSCAN' || name === 'ZSCAN') return shownScan(reply)
-  return shown(reply, UNORDERED.has(name))
+  if (name === 'HSCAN' || name === 'ZSCAN') return shownScan(reply, name === 'ZSCAN')
+  const text = shown(reply, UNORDERED.has(name))
+  // C ends names at a zero.
+  if (text.startsWith('-NOGROUP')) return '-NOGROUP'
+  // Both have clocks of their own.
+  if (name === 'XPENDING') return text.replace(/,\d+,(\d+)\]/g, ',idle,$1]')
+  return name === 'XINFO' ? text.replace(/"idle":\d+/g, 'idle').replace(/\b1[78]\d{11}\b/g, 'now') : text
 }
 
-function shownScan(reply: Reply): string {
+/** Scores are compared as numbers: Redis 7.0 gives more digits than are needed. */
+function shownScan(reply: Reply, hasScores: boolean): string {
   if (!Array.isArray(reply)) return shown(reply, false)
   const [cursor, flat] = reply as [Reply, Reply[]]
-  const pairs = flat.flatMap((field, at) => (at % 2 === 0 ? [shown([field, flat[at + 1]!], false)] : []))
+  const pairs = flat.flatMap((field, at) =>
+    at % 2 === 0 ? [shown([field, valueOf(flat[at + 1]!, hasScores)], false)] : [],
+  )
   return `${shown(cursor, false)} ${pairs.sort().join()}`
+}
+
+function valueOf(value: Reply, isScore: boolean): Reply {
+  return isScore ? { double: Number(Buffer.from(value as Uint8Array).toString().replace('inf', 'Infinity')) } : value
 }
 
 function shapeOf(reply: Reply): string {
