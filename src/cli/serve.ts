@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseSize, join as joinGroup } from '../dsm/index.ts'
+import { join as joinGroup, parseSize } from '../dsm/index.ts'
 import { openNode } from '../index-service/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import { type Command, ExitCode } from './command.ts'
@@ -75,7 +75,8 @@ export const serveCommand: Command = {
     if (opened === undefined) return ExitCode.Done
     await using _index = opened.index
     const { node, server } = opened
-    const beyond = server.beyond === undefined ? '' : `, for other machines at ${server.beyond.address}:${server.beyond.port}`
+    const beyond =
+      server.beyond === undefined ? '' : `, for other machines at ${server.beyond.address}:${server.beyond.port}`
     say(`serving index '${name}' (process ${process.pid})${beyond}; connectIndex('${name}')`)
     let shown: number | undefined
     while (!signal.aborted) {

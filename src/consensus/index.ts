@@ -35,6 +35,7 @@ export { ConsensusError, type ConsensusErrorKind, type ProposalOutcome } from '.
 export type { Change } from './machine/changes.ts'
 export type { ApplyContext, ReplicatedMachine } from './machine/machine.ts'
 export { machineCounters } from './machine-meter.ts'
+export { ReadIndex } from './read-index.ts'
 export type { AcceptedEntry, Entry } from './replica/cell.ts'
 export { type Configuration, foundingConfiguration } from './replica/configuration.ts'
 export type { ReplicaCard } from './replica/connections.ts'
@@ -47,7 +48,6 @@ export type { ReplicaMemory } from './replica/replica-memory.ts'
 export { currentNsOf, defaultSettings, type ReplicaSettings } from './replica/settings.ts'
 export { unpackWord } from './replica/slot-word.ts'
 export { type VoterHead, VoterView } from './replica/voter-view.ts'
-export { ReadIndex } from './read-index.ts'
 export { type ReplicateOptions, replicate } from './replicate.ts'
 export {
   type Leadership,

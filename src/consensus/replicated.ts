@@ -199,7 +199,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     listener(this.#applier.index)
   }
 
-  /** @internal Who votes, and where the memory of replicas is found on this machine. */
+  /** @internal The replicas that vote, and where their memory is found on this machine. */
   get readers(): ReadersOf {
     const { sights, isDurable } = this.#parts
     return { configuration: this.#configuration, sights: sights(), isDurable }

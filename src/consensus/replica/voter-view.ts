@@ -28,23 +28,23 @@ interface Seen {
  * The memories of a log's voters as a process of their machine sees them. They tell what was decided without asking any
  * of them.
  *
- * {@link VoterView.confirm} is what a leader does for a read (the ReadIndex of Raft: Ongaro, "Consensus: Bridging Theory
- * and Practice", 2014, section 6.4), by loads:
+ * {@link VoterView.confirm} is what a leader does for a read, by loads. It is the ReadIndex of Raft (Ongaro,
+ * "Consensus: Bridging Theory and Practice", 2014, section 6.4):
  *
  * 1. Find the voter that says that it leads, its term, and the version of its configuration. If that is another than
  *    this view's, the view is out of date: others may vote.
- * 2. Load which entry it has decided. It stores that before anyone is told of the entry, so whatever was answered to
+ * 2. Load which entry it has decided. It stores that before anyone is told of the entry. So whatever was answered to
  *    anyone through this leader is in it.
- * 3. Load what a majority of the voters has promised. If none has promised a higher term, then no other leader was
- *    elected before step 3: that takes promises of a majority, which has a voter in common with this one, and promises
+ * 3. Load what a majority of the voters has promised. If none has promised a higher term, no other leader was elected
+ *    before this step. That would take promises of a majority, which has a voter in common with this one, and promises
  *    stay. So no one was answered anything else before step 2.
  *
  * - A leader that is deposed, stopped or dead still says that it leads; step 3 finds out.
  * - Voters that have ended keep what they had promised. Without journals they come back under another id, which takes
  *    another configuration. With journals they come back with another memory. So a voter counts only if it was seen
  *    alive within the time for which one that comes back is silent.
- * - The configuration of a higher version was decided by this leader, which then says so before others know; or by a
- *    later one, which the voters of this version have elected.
+ * - A configuration of a higher version was decided by this leader, or by a later one. This leader says so before
+ *    others know. A later one was elected by voters of this version.
  */
 export class VoterView {
   readonly version: number

@@ -15,9 +15,9 @@ type Seen = Found
  * 2. The leader's records hold what its state holds after an entry that is not before that one. They say so.
  * 3. The record is found, and the records still say so. They would not if they had been emptied for a snapshot.
  *
- * A call of several commands changes several records one after the other. Whoever sees one of them changed finds that
- * its entry is decided, and waits until all of it is applied before the next look. So a look is of one record only, or of
- * records that one command changes: a hash and its fields.
+ * A call of several commands changes several records one after the other. A reader that sees one of them changed finds
+ * that its entry is decided. So its next look waits until all of it is applied. A look is of one record only, or of the
+ * records of one hash.
  */
 export class ForeignReads {
   readonly #readIndex: ReadIndex

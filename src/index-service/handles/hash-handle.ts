@@ -1,7 +1,7 @@
 import type { Reply } from '../commands/reply.ts'
 import { bufferOf, bytesOfValue, type Caller, type IndexCallOptions, type IndexValue, numberOf } from './caller.ts'
 
-/** Fields with values, at a key. Fields are text or bytes. Made by `index.hashAt(key)`; it is there while it has fields. */
+/** Fields with values, at a key. Fields are text or bytes. Made by `index.hashAt(key)`. */
 export class IndexHash {
   readonly #caller: Caller
   readonly #key: Uint8Array

@@ -117,7 +117,7 @@ export class Index implements AsyncDisposable {
     return (await this.get(key, options))?.toString()
   }
 
-  /** Store a value; the key may have held any type. False if it was to be stored under a condition that does not hold. */
+  /** Store a value, whatever the key has held. False if a condition for it does not hold. */
   async set(key: IndexKey, value: IndexValue, options: IndexSetOptions = {}): Promise<boolean> {
     checkOptions('set', options, setNames)
     const { ttlMs, keepTtl = false, ifAbsent = false, ifPresent = false, ifVersion, ...limits } = options

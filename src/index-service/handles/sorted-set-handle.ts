@@ -8,7 +8,7 @@ export interface Scored {
   readonly score: number
 }
 
-/** Members, each with a score, in the order of scores; of equal ones, in that of bytes. Made by `index.sortedSetAt(key)`. */
+/** Members in the order of their scores; of equal ones, in that of bytes. Made by `index.sortedSetAt(key)`. */
 export class IndexSortedSet {
   readonly #caller: Caller
   readonly #key: Uint8Array

@@ -118,8 +118,8 @@ export class RecordTable implements Records {
   }
 
   /**
-   * In the order of the reversed bits of the hash, in which a split keeps both halves of a bucket next to each other. So
-   * a cursor goes on in a table that has grown since, and in that of another replica with the same seed.
+   * In the order of the reversed bits of the hash, in which both halves of a bucket that was split are next to each
+   * other. So a cursor goes on in a table that has grown since, and in that of another replica with the same seed.
    */
   scan(cursor: number, count: number): { readonly cursor: number; readonly keys: Uint8Array[] } {
     const keys: Uint8Array[] = []

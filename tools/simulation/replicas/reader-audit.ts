@@ -8,7 +8,7 @@ const VIEWS_MAX = 6
 const OPEN_EVERY = 64
 
 /**
- * Processes that read the voters' memories, and believe what they say: each entry that was decided anywhere has to be
+ * Processes that read the voters' memories, and believe what they say. Each entry that was decided anywhere has to be
  * among those that a read waits for.
  */
 export class ReaderAudit {
