@@ -1,6 +1,6 @@
 /**
- * An index of three nodes, and a client that counts in it. One node is killed with SIGKILL while the client counts, and a
- * new one takes its place. Run it after `npm run build`:
+ * An index of three nodes, and a client that counts in it. One node is killed while the client counts, and a new one
+ * takes its place. Run it after `npm run build`:
  *
  *     node dist/examples/index/main.js
  *
