@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join as joinGroup, parseSize } from '../dsm/index.ts'
-import { openNode } from '../index-service/index.ts'
+import { type IndexNode, openNode } from '../index-service/index.ts'
 import { ArgumentError } from '../native/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { endingSignals } from './interruption.ts'
@@ -9,6 +9,7 @@ import { integerOption, parseOptions } from './options.ts'
 
 const table = {
   replicas: { type: 'string', default: '1' },
+  shards: { type: 'string', default: '1' },
   directory: { type: 'string' },
   memory: { type: 'string', default: '1GiB' },
   listen: { type: 'string' },
@@ -27,6 +28,7 @@ machines, start it with 'aether run --hosts'.
 
 Options:
   --replicas N       how many processes vote, an odd number (default 1)
+  --shards N         parts that the keys are divided into, each held by as many processes (default 1)
   --directory D      keep the log there, so that nothing is lost when all end; a directory of its own for each process
   --memory SIZE      bytes that keys and values may take: 512MiB, 4GiB (default 1GiB)
   --listen HOST:PORT take clients of other machines there
@@ -55,6 +57,7 @@ export const serveCommand: Command = {
     const [name = DEFAULT_NAME] = positionals
     const replicas = integerOption('serve', '--replicas', values.replicas, 1, 7)
     if (replicas % 2 === 0) throw new ArgumentError('--replicas', `--replicas must be odd, not ${replicas}`)
+    const shards = integerOption('serve', '--shards', values.shards, 1, 256)
     const memoryBytes = parseSize(values.memory as `${number}MiB`, '--memory')
     const { directory, listen } = values
     const stop = new AbortController()
@@ -65,7 +68,7 @@ export const serveCommand: Command = {
     await using group = await joinGroup(isLaunched ? {} : { name: `index-${name}`, signal })
     if (replicas > 1) say(`index '${name}': waiting for ${replicas} processes; this is ${process.pid}`)
     const opened = await openNode(group, {
-      ...{ name, replicas, memoryBytes, signal, timeoutMs: Number.POSITIVE_INFINITY },
+      ...{ name, replicas, shards, memoryBytes, signal, timeoutMs: Number.POSITIVE_INFINITY },
       ...(directory === undefined ? {} : { directory }),
       ...(listen === undefined ? {} : { listen }),
     }).catch((error: unknown) => {
@@ -73,18 +76,23 @@ export const serveCommand: Command = {
       throw error
     })
     if (opened === undefined) return ExitCode.Done
-    await using _index = opened.index
-    const { node, server } = opened
-    const beyond =
-      server.beyond === undefined ? '' : `, for other machines at ${server.beyond.address}:${server.beyond.port}`
+    await using node = opened
+    const beyond = node.beyond === undefined ? '' : `, for other machines at ${node.beyond.address}:${node.beyond.port}`
     say(`serving index '${name}' (process ${process.pid})${beyond}; connectIndex('${name}')`)
-    let shown: number | undefined
+    let shown = ''
     while (!signal.aborted) {
-      const { leader } = node
-      if (leader !== shown && leader !== undefined) say(leader === node.rank ? 'leads' : `follows rank ${leader}`)
-      shown = leader
+      const now = partOf(node)
+      if (now !== shown) say(now)
+      shown = now
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
     }
     return ExitCode.Done
   },
+}
+
+/** What a node does, in a line. */
+function partOf({ held, rank, shards }: IndexNode): string {
+  const leads = [...held.values()].filter(({ leader }) => leader === rank).length
+  if (shards === 1) return leads === 1 ? 'leads' : held.size === 1 ? 'follows' : 'holds nothing'
+  return `holds ${held.size} of ${shards} shards, leads ${leads}`
 }

@@ -51,5 +51,5 @@ export async function connectIndex(name: string, options: ConnectIndexOptions = 
     await client.close()
     throw error
   }
-  return new Index(name, client, () => client.close())
+  return new Index(name, client)
 }

@@ -8,8 +8,9 @@
  *   memory that other processes read while it is written; see `memory/layout.ts`.
  * - `commands/`: one table of commands, as Redis has them: what each does to a keyspace, and what it answers.
  * - `ShardMachine`: keyspace, calls that wait and expiry as a replicated machine, which `consensus/` keeps alike.
- * - `IndexNode`: a member's part: its replica, and what is to be cleaned up. `IndexServer` serves its clients.
- * - `IndexClient`: a node from outside. `ForeignReads`: its memory from outside.
+ * - `ShardReplica`: a replica of a shard, and what is to be cleaned up. {@link IndexNode}: those of a member, which come
+ *   and go with the members. `IndexServer` serves clients.
+ * - `IndexClient`: an index from outside. `ForeignReads`: the memory of a shard from outside.
  * - {@link Index}, `handles/`: what programs use, over either.
  */
 export { type ConnectIndexOptions, connectIndex } from './connect-index.ts'
@@ -28,4 +29,5 @@ export { IndexSet } from './handles/set-handle.ts'
 export { IndexSortedSet, type Scored } from './handles/sorted-set-handle.ts'
 export type { IndexKey } from './keys/index-key.ts'
 export type { TuplePart } from './keys/tuple-part.ts'
-export { type OpenedNode, type OpenIndexOptions, openIndex, openNode } from './open-index.ts'
+export { IndexNode } from './node/index-node.ts'
+export { type OpenIndexOptions, openIndex, openNode } from './open-index.ts'

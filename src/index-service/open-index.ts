@@ -10,11 +10,9 @@ import {
   type OptionNames,
 } from '../native/index.ts'
 import { Index } from './handles/index-handle.ts'
-import type { IndexSight, Place } from './node/index-contract.ts'
+import { SHARDS_MAX } from './keys/shard-of.ts'
+import type { Place } from './node/index-contract.ts'
 import { IndexNode } from './node/index-node.ts'
-import { IndexServer } from './node/index-server.ts'
-import { NodeCards } from './node/node-cards.ts'
-import { NodeMembers } from './node/node-members.ts'
 
 /** Options of {@link openIndex}. All members of a group pass the same, but for `directory` and `listen`. */
 export interface OpenIndexOptions {
@@ -30,6 +28,12 @@ export interface OpenIndexOptions {
    * Default: none, and it is in their memories.
    */
   readonly directory?: string
+  /**
+   * How many parts the keys are divided into. Each is held by `replicas` members, which lead and write it, and moves when
+   * members come or go. More parts than members are of use, and each takes a thread where it is held. It cannot be
+   * changed later. Default 1.
+   */
+  readonly shards?: number
   /** Bytes that keys and values may take, in each process. Writes above that are refused. Default 1 GiB. */
   readonly memoryBytes?: number
   /** Where clients of other machines come: `host:port`. Default: none can. */
@@ -44,6 +48,7 @@ export interface OpenIndexOptions {
 const names: OptionNames<OpenIndexOptions> = {
   name: true,
   replicas: true,
+  shards: true,
   directory: true,
   memoryBytes: true,
   listen: true,
@@ -75,25 +80,26 @@ const DEFAULT_TIMEOUT_MS = 30_000
  *   `ERR_AETHER_CONSENSUS_LOG_…` for what is wrong with the directory; ArgumentError.
  */
 export async function openIndex(group: RegionGroup, options: OpenIndexOptions): Promise<Index> {
-  const { index } = await openNode(group, options)
-  return index
+  const node = await openNode(group, options)
+  return new Index(node.name, node)
 }
 
-/** An index, and the node of this process. */
-export interface OpenedNode {
-  readonly index: Index
-  readonly node: IndexNode
-  readonly server: IndexServer
-}
-
-/** @internal The same, for those who show how the node does. */
-export async function openNode(group: RegionGroup, options: OpenIndexOptions): Promise<OpenedNode> {
+/** @internal The node alone, for those who show how it does. */
+export async function openNode(group: RegionGroup, options: OpenIndexOptions): Promise<IndexNode> {
   if (!(group instanceof RegionGroup)) throw mustBe('group', 'a group, as join() resolves with', group)
   checkOptions('openIndex', options, names)
-  const { name, replicas = DEFAULT_REPLICAS, directory, memoryBytes = DEFAULT_MEMORY_BYTES, listen } = options
+  const {
+    name,
+    replicas = DEFAULT_REPLICAS,
+    shards = 1,
+    directory,
+    memoryBytes = DEFAULT_MEMORY_BYTES,
+    listen,
+  } = options
   const { inFlightMax = DEFAULT_IN_FLIGHT, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
   checkIndexName(name)
   checkWhole('options.replicas', replicas, 1, REPLICAS_MAX)
+  checkWhole('options.shards', shards, 1, SHARDS_MAX)
   if (replicas % 2 === 0)
     throw mustBe('options.replicas', 'an odd number, so that a majority outlives the most', replicas)
   if (directory !== undefined) checkText('options.directory', directory)
@@ -102,35 +108,8 @@ export async function openNode(group: RegionGroup, options: OpenIndexOptions): P
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
   const place = listen === undefined ? undefined : placeOf('options.listen', listen)
-  const node = await IndexNode.open(group, { name, replicas, directory, memoryBytes, timeoutMs, signal })
-  let members: NodeMembers | undefined
-  const look = (): IndexSight => ({
-    ...node.readers,
-    ...{ name, leader: node.leader, nodes: members?.cards ?? [] },
-  })
-  let server: IndexServer
-  try {
-    server = await IndexServer.open({ port: node, look, inFlightMax }, place)
-  } catch (error) {
-    await node.close()
-    throw error
-  }
-  const { here, beyond } = server
-  members = new NodeMembers(group, name, {
-    ...{ rank: group.rank, processId: process.pid, here, beyond, table: node.tableDescriptor },
-  })
-  const hide = new NodeCards(name).show(group.rank, here)
-  let closing: Promise<void> | undefined
-  const index = new Index(name, node, () => {
-    closing ??= (async () => {
-      hide()
-      members.close()
-      await server.close()
-      await node.close()
-    })()
-    return closing
-  })
-  return { index, node, server }
+  const rest = { name, shards, replicas, directory, memoryBytes, listen: place, inFlightMax, timeoutMs, signal }
+  return await IndexNode.open(group, rest)
 }
 
 /** @throws ArgumentError */

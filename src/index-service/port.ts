@@ -8,8 +8,8 @@ export interface CallLimits {
   readonly signal: AbortSignal | undefined
 }
 
-/** How calls reach the state: in this process, or from outside. */
-export interface IndexPort {
+/** How calls reach the state of one shard: in this process, or from outside. */
+export interface ShardPort {
   /** Run calls one after the other with nothing in between; `null` if a watched key has changed, and none was run. */
   run(
     calls: readonly Call[],
@@ -25,5 +25,12 @@ export interface IndexPort {
   /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */
   lookAt(key: Uint8Array): Looked | undefined
   lookAtField(key: Uint8Array, field: Uint8Array): Looked | undefined
+}
+
+/** How calls reach an index: its shards, each with a part of the keys. */
+export interface IndexPort {
+  /** How many there are. */
+  readonly shards: number
+  shard(number: number): ShardPort
   close(): Promise<void>
 }

@@ -349,3 +349,51 @@ test('a write whose node is killed says that it may have taken effect', async ()
     assert.ok([call - 1, call].includes(written), `call ${call} failed, and ${written} is there`)
   }
 })
+
+test('shards are spread over the nodes, and move while clients work, as nodes come and are killed', async () => {
+  const name = freshName()
+  const started: RankProcess[] = []
+  const start = async (): Promise<RankProcess> => {
+    const added = new RankProcess(fixture, {})
+    after(() => added.kill())
+    await added.call('join', { name })
+    started.push(added)
+    return added
+  }
+  for (let count = 0; count < 3; count += 1) await start()
+  const options = { name, replicas: 3, shards: 3 }
+  await Promise.all(started.map((each) => each.call('open', options)))
+  const client = await clientOf(name)
+  const path = join(folder, 'moved')
+  await client.call('fill', 0, 300, 100)
+  await client.call('begin', path, 1, 2, 8, 2)
+  await assertSpread(started, 3)
+  await (await start()).call('open', options)
+  await assertSpread(started, 3)
+  await started.shift()!.kill()
+  await assertSpread(started, 3)
+  const before = await client.call<number>('returned')
+  while ((await client.call<number>('returned')) < before + 20) await sleep(10)
+  await client.call('stop')
+  assert.ok(assertLinearizable(path) > 20)
+  assert.equal(await client.call('countKeys', 'filled', 300), 300)
+  assert.equal(await started[1]!.call('countKeys', 'filled', 300), 300)
+  assert.deepEqual(await started[0]!.call('range', 'none', false), [])
+})
+
+/** Each shard is held by three nodes, which vote. */
+async function assertSpread(nodesNow: readonly RankProcess[], shards: number): Promise<void> {
+  for (let look = 0; ; look += 1) {
+    const holds = await Promise.all(nodesNow.map((each) => each.call<number[]>('holds')))
+    const voters = await Promise.all(
+      Array.from({ length: shards }, async (_, shard) => {
+        const holder = nodesNow[holds.findIndex((each) => each.includes(shard))]
+        return (await holder?.call<{ voters?: number[] } | undefined>('status', shard))?.voters?.length
+      }),
+    )
+    const counts = Array.from({ length: shards }, (_, shard) => holds.filter((each) => each.includes(shard)).length)
+    if (counts.every((count) => count === 3) && voters.every((count) => count === 3)) return
+    assert.ok(look < 600, `held ${JSON.stringify(holds)}, voters ${JSON.stringify(voters)}`)
+    await sleep(50)
+  }
+}

@@ -1,14 +1,11 @@
 import { ReadIndex } from '../../consensus/index.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
 import { type Found, TableReader } from '../memory/table-reader.ts'
-import type { IndexSight } from '../node/index-contract.ts'
+import type { NodeCard, ShardSight } from '../node/index-contract.ts'
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 
-/** A record, `undefined` if there is none, or `'unknown'` if its memory could not be read. */
-type Seen = Found
-
 /**
- * Reads of an index whose nodes are on this machine: by their memory, without asking them. A look is as fresh as a call
+ * Reads of a shard whose nodes are on this machine: by their memory, without asking them. A look is as fresh as a call
  * to the leader would be:
  *
  * 1. `ReadIndex` gives an entry of the log before which everything lies that anyone was answered.
@@ -21,24 +18,16 @@ type Seen = Found
  */
 export class ForeignReads {
   readonly #readIndex: ReadIndex
-  readonly #tables = new Map<number, TableReader>()
   readonly #keys = new RecordKeys()
-  #table: TableReader | undefined
+  /** The leader's. */
+  readonly #table: TableReader | undefined
 
-  constructor(sight: IndexSight) {
-    const { configuration, sights, isDurable } = sight
+  constructor({ shard, leader, configuration, sights, isDurable }: ShardSight, nodes: readonly NodeCard[]) {
     this.#readIndex = new ReadIndex(() => sights, isDurable)
     if (configuration !== undefined) this.#readIndex.configuration = configuration
-    for (const { rank, processId, table } of sight.nodes) {
-      const reader = TableReader.open(processId, table)
-      if (reader !== undefined) this.#tables.set(rank, reader)
-    }
-    this.#table = sight.leader === undefined ? undefined : this.#tables.get(sight.leader)
-  }
-
-  /** Whether records of the leader can be read from here. */
-  get canSee(): boolean {
-    return this.#table !== undefined
+    const card = nodes.find(({ rank }) => rank === leader)
+    const held = card?.holds.find((each) => each.shard === shard)
+    this.#table = held && TableReader.open(card!.processId, held.table)
   }
 
   string(key: Uint8Array): Looked | undefined {
@@ -57,10 +46,10 @@ export class ForeignReads {
 
   close(): void {
     this.#readIndex.close()
-    for (const table of this.#tables.values()) table.close()
+    this.#table?.close()
   }
 
-  #read(key: Uint8Array): Seen {
+  #read(key: Uint8Array): Found {
     const table = this.#table
     const index = this.#readIndex.confirm()
     if (table === undefined || index === undefined || table.applied < index) return 'unknown'

@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectLink, type MessageLink } from '../../messaging/index.ts'
 import { type Channel, type Client, openChannel, RpcError } from '../../rpc/index.ts'
-import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
-import type { Looked } from '../looked.ts'
-import { type IndexSight, indexService, type NodeCard, type Place } from '../node/index-contract.ts'
-import type { CallLimits, IndexPort } from '../port.ts'
-import type { Call, Watched } from '../state/shard-command.ts'
+import { type IndexSight, indexService, type NodeCard, type Place, type ShardSight } from '../node/index-contract.ts'
+import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import { ForeignReads } from './foreign-reads.ts'
+import { ShardClient } from './shard-client.ts'
 
-type NodeClient = Client<typeof indexService>
+export type NodeClient = Client<typeof indexService>
 
 /** How long to look for a node before the next try. */
 const LOOK_MS_MAX = 5000
@@ -34,17 +32,25 @@ export interface ClientOptions {
   readonly isHere: boolean
 }
 
+/** What is known of a shard. */
+interface KnownShard {
+  readonly sight: ShardSight
+  readonly reads: ForeignReads | undefined
+}
+
 /**
- * An index from outside. Calls go to the leader's node, and to another one if it cannot be reached. What may have taken
- * effect is not repeated.
+ * An index from outside. Calls go to the node of the shard's leader, and to another one that holds the shard if it
+ * cannot be reached. What may have taken effect is not repeated.
  */
 export class IndexClient implements IndexPort {
   readonly #options: ClientOptions
   readonly #met = new Map<string, Met>()
   #sight: IndexSight | undefined
-  #lookedMs = Number.NEGATIVE_INFINITY
-  #looking: Promise<void> | undefined
-  #reads: ForeignReads | undefined
+  readonly #known = new Map<number, KnownShard>()
+  readonly #clients = new Map<number, ShardClient>()
+  /** When each shard was looked for last, and looks under way. */
+  readonly #lookedMs = new Map<number, number>()
+  readonly #looking = new Map<number, Promise<void>>()
   readonly #closing = new AbortController()
 
   constructor(options: ClientOptions) {
@@ -53,51 +59,42 @@ export class IndexClient implements IndexPort {
 
   /** Find a node, and learn from it what there is. @throws IndexError `ERR_AETHER_INDEX_UNREACHABLE` */
   async begin(limits: CallLimits): Promise<void> {
-    await this.#anyNode(limits)
+    await this.#nodeOf(0, limits)
   }
 
-  async run(
-    calls: readonly Call[],
-    watched: readonly Watched[] | undefined,
-    limits: CallLimits,
-  ): Promise<readonly Reply[] | null> {
-    return await this.#ask(limits, false, (client, options) => client.run({ calls, watched }, options))
+  get shards(): number {
+    return this.#sight?.shards ?? 1
   }
 
-  async read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
-    return await this.#ask(limits, true, (client, options) => client.read(calls, options))
-  }
-
-  async versions(keys: readonly Uint8Array[], limits: CallLimits): Promise<readonly number[]> {
-    return await this.#ask(limits, true, (client, options) => client.versions(keys, options))
-  }
-
-  async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
-    const limits = { timeoutMs: waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs + LOOK_MS_MAX, signal }
-    return await this.#ask(limits, false, (client, options) => client.wait({ call, waitMs }, options))
-  }
-
-  lookAt(key: Uint8Array): Looked | undefined {
-    const looked = this.#reads?.string(key)
-    if (looked === undefined) this.#lookAgain()
-    return looked
-  }
-
-  lookAtField(key: Uint8Array, field: Uint8Array): Looked | undefined {
-    const looked = this.#reads?.field(key, field)
-    if (looked === undefined) this.#lookAgain()
-    return looked
+  shard(number: number): ShardPort {
+    const known = this.#clients.get(number)
+    if (known !== undefined) return known
+    const client = new ShardClient(this, number)
+    this.#clients.set(number, client)
+    return client
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#reads?.close()
-    this.#reads = undefined
+    for (const { reads } of this.#known.values()) reads?.close()
+    this.#known.clear()
     await Promise.all([...this.#met.values()].map(({ channel }) => channel.close()))
   }
 
-  /** Ask the leader's node, or another one; again, as long as nothing was done and there is time. */
-  async #ask<T>(
+  /** The memory of a shard, if it is known here. */
+  readsOf(shard: number): ForeignReads | undefined {
+    return this.#known.get(shard)?.reads
+  }
+
+  /** What this client knows of a shard is of no use: voters or the leader have changed. */
+  lookAgain(shard: number): void {
+    if (this.#closing.signal.aborted || this.#looking.has(shard)) return
+    if (performance.now() - (this.#lookedMs.get(shard) ?? 0) >= STALE_MS) void this.#look(shard, LOOK_MS_MAX)
+  }
+
+  /** Ask the node of a shard's leader, or another one; again, as long as nothing was done and there is time. */
+  async ask<T>(
+    shard: number,
     { timeoutMs, signal }: CallLimits,
     isRead: boolean,
     ask: (client: NodeClient, options: { timeoutMs: number; signal: AbortSignal }) => Promise<T>,
@@ -109,69 +106,105 @@ export class IndexClient implements IndexPort {
       signal?.throwIfAborted()
       const leftMs = endMs - performance.now()
       if (leftMs <= 0) throw this.#unreachable(failed, 'not-applied')
-      const node = await this.#anyNode({ timeoutMs: leftMs, signal: ends })
-      if (this.#sight?.leader === undefined) this.#lookAgain()
+      const node = await this.#nodeOf(shard, { timeoutMs: leftMs, signal })
       try {
         return await ask(node.client, { timeoutMs: Math.max(1, endMs - performance.now()), signal: ends })
       } catch (error) {
         this.#checkOpen()
         signal?.throwIfAborted()
         if (indexService.isError(error, 'busy')) throw busy(error.details.inFlight)
-        if (!(error instanceof RpcError)) throw error
-        if (error.outcome === 'failed') throw asTold(error)
-        this.#forget(node)
-        if (error.outcome === 'unknown' && !isRead) throw this.#unreachable(error, 'unknown')
+        if (indexService.isError(error, 'moved')) await this.#look(shard, leftMs)
+        else if (!(error instanceof RpcError) || error.outcome === 'failed') throw error
+        else {
+          this.#forget(node)
+          if (error.outcome === 'unknown' && !isRead) throw this.#unreachable(error, 'unknown')
+        }
         failed = error
         await sleep(AGAIN_MS)
       }
     }
   }
 
-  /** A connection to the leader's node, if it is known, or to any. */
-  async #anyNode({ timeoutMs, signal }: CallLimits): Promise<Met> {
+  /** A connection to the node of the shard's leader, if it is known, or to any that holds it. */
+  async #nodeOf(shard: number, { timeoutMs, signal }: CallLimits): Promise<Met> {
     const endMs = performance.now() + timeoutMs
     for (;;) {
-      const node = this.#best()
-      if (node !== undefined) return node
-      await this.#lookNow(Math.min(LOOK_MS_MAX, endMs - performance.now()))
+      const node = this.#best(shard)
+      if (node !== undefined) {
+        if (this.#known.get(shard)?.sight.leader === undefined) this.lookAgain(shard)
+        return node
+      }
+      await this.#look(shard, Math.min(LOOK_MS_MAX, endMs - performance.now()))
       this.#checkOpen()
       signal?.throwIfAborted()
-      if (this.#best() !== undefined) continue
+      if (this.#best(shard) !== undefined) continue
       if (performance.now() > endMs) throw this.#unreachable(undefined, 'not-applied')
       await sleep(AGAIN_MS)
     }
   }
 
-  #best(): Met | undefined {
-    const leader = this.#sight?.nodes.find(({ rank }) => rank === this.#sight?.leader)
-    const place = leader && this.#placeOf(leader)
-    const best = place && this.#met.get(keyOf(place))
-    return best ?? this.#met.values().next().value
+  #best(shard: number): Met | undefined {
+    const leader = this.#known.get(shard)?.sight.leader
+    const holders = this.#holders(shard)
+    const sorted = [...holders].sort((one, other) => Number(other.rank === leader) - Number(one.rank === leader))
+    for (const card of sorted) {
+      const place = this.#placeOf(card)
+      const met = place && this.#met.get(keyOf(place))
+      if (met !== undefined) return met
+    }
+    return undefined
+  }
+
+  #holders(shard: number): readonly NodeCard[] {
+    return (this.#sight?.nodes ?? []).filter(({ holds }) => holds.some((held) => held.shard === shard))
   }
 
   #placeOf({ here, beyond }: NodeCard): Place | undefined {
     return this.#options.isHere ? here : beyond
   }
 
-  /** Ask a node which nodes there are and who leads, and connect to that one. */
-  async #look(timeoutMs: number): Promise<void> {
-    this.#lookedMs = performance.now()
-    const known = this.#sight?.nodes.flatMap((card) => this.#placeOf(card) ?? []) ?? []
-    for (const place of [...known, ...this.#options.places()]) {
-      const met = await this.#meet(place, timeoutMs)
+  /** One look for a shard at a time. */
+  #look(shard: number, timeoutMs: number): Promise<void> {
+    const known = this.#looking.get(shard)
+    if (known !== undefined) return known
+    const look = this.#lookNow(shard, timeoutMs).finally(() => this.#looking.delete(shard))
+    this.#looking.set(shard, look)
+    return look
+  }
+
+  /** Ask nodes which there are and which hold the shard, and one of those who leads it. Connect to that one. */
+  async #lookNow(shard: number, timeoutMs: number): Promise<void> {
+    this.#lookedMs.set(shard, performance.now())
+    const asked = new Set<string>()
+    const places = [...this.#placesOf(this.#holders(shard)), ...this.#placesOf(this.#sight?.nodes ?? [])]
+    places.push(...this.#options.places())
+    for (let next = places.shift(); next !== undefined; next = places.shift()) {
+      if (asked.has(keyOf(next))) continue
+      asked.add(keyOf(next))
+      const met = await this.#meet(next, timeoutMs)
       const sight = await met?.client.look(undefined, { timeoutMs: LOOK_MS_MAX }).catch(() => undefined)
       if (this.#closing.signal.aborted) return
-      if (met === undefined || sight === undefined) continue
+      if (sight === undefined) continue
       this.#sight = sight
-      if (this.#options.isHere) {
-        this.#reads?.close()
-        this.#reads = new ForeignReads(sight)
+      const found = sight.held.find((each) => each.shard === shard)
+      if (found !== undefined) {
+        await this.#learn(found, sight, timeoutMs)
+        return
       }
-      const leader = sight.nodes.find(({ rank }) => rank === sight.leader)
-      const best = leader && this.#placeOf(leader)
-      if (best !== undefined) await this.#meet(best, timeoutMs)
-      return
+      places.unshift(...this.#placesOf(this.#holders(shard)))
     }
+  }
+
+  async #learn(found: ShardSight, { nodes }: IndexSight, timeoutMs: number): Promise<void> {
+    this.#known.get(found.shard)?.reads?.close()
+    const reads = this.#options.isHere ? new ForeignReads(found, nodes) : undefined
+    this.#known.set(found.shard, { sight: found, reads })
+    const leader = nodes.filter(({ rank }) => rank === found.leader)
+    for (const place of this.#placesOf(leader)) await this.#meet(place, timeoutMs)
+  }
+
+  #placesOf(nodes: readonly NodeCard[]): Place[] {
+    return nodes.flatMap((card) => this.#placeOf(card) ?? [])
   }
 
   async #meet(place: Place, timeoutMs: number): Promise<Met | undefined> {
@@ -193,26 +226,13 @@ export class IndexClient implements IndexPort {
     return met
   }
 
+  /** It cannot be reached; others may lead what it has led. */
   #forget({ place, channel }: Met): void {
     this.#met.delete(keyOf(place))
     channel.close().catch(() => undefined)
-    // Its part is over, perhaps for all.
-    if (this.#sight !== undefined) this.#sight = { ...this.#sight, leader: undefined }
-  }
-
-  /** What this client knows is of no use: voters or the leader have changed. */
-  #lookAgain(): void {
-    if (this.#looking !== undefined || this.#closing.signal.aborted) return
-    if (performance.now() - this.#lookedMs < STALE_MS) return
-    void this.#lookNow(LOOK_MS_MAX)
-  }
-
-  /** One look at a time. */
-  #lookNow(timeoutMs: number): Promise<void> {
-    this.#looking ??= this.#look(timeoutMs).finally(() => {
-      this.#looking = undefined
-    })
-    return this.#looking
+    const gone = this.#sight?.nodes.find((card) => this.#placesOf([card]).some((each) => keyOf(each) === keyOf(place)))
+    for (const [shard, { sight, reads }] of this.#known)
+      if (sight.leader === gone?.rank) this.#known.set(shard, { sight: { ...sight, leader: undefined }, reads })
   }
 
   #checkOpen(): void {
@@ -237,9 +257,4 @@ function keyOf({ device, address, port }: Place): string {
 function busy(inFlight: number): IndexError {
   const message = `the node has ${inFlight} calls under way, which is all that it takes; try again in a moment`
   return new IndexError('BUSY', message, { outcome: 'not-applied' })
-}
-
-/** A handler has failed: its error has crossed as text. */
-function asTold(error: RpcError): Error {
-  return error
 }

@@ -3,7 +3,8 @@ import { type FaultReply, isFault, type Reply } from '../commands/reply.ts'
 import { commandNamed } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
 import { bytesOfKey, type IndexKey } from '../keys/index-key.ts'
-import type { CallLimits, IndexPort } from '../port.ts'
+import { shardOf } from '../keys/shard-of.ts'
+import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
 
 /** What is stored: text as UTF-8, numbers as their text, bytes as they are. */
@@ -31,12 +32,32 @@ export class Caller {
     this.port = port
   }
 
+  /** The shard that a key is in. */
+  shardOf(key: Uint8Array): ShardPort {
+    const { port } = this
+    return port.shard(shardOf(key, port.shards))
+  }
+
   /** @throws IndexError for an error of the command; `outcome` if it is not known what became of it. */
   async one(call: Call, options: IndexCallOptions = {}): Promise<Reply> {
+    return await this.oneIn(this.#shardOf([call], []), call, options)
+  }
+
+  /** The same in a certain shard, for a call without keys. */
+  async oneIn(shard: ShardPort, call: Call, options: IndexCallOptions): Promise<Reply> {
     const limits = limitsOf(options)
     const isWrite = commandNamed(call.name)?.isWrite !== false
-    const replies = isWrite ? await this.port.run([call], undefined, limits) : await this.port.read([call], limits)
+    const replies = isWrite ? await shard.run([call], undefined, limits) : await shard.read([call], limits)
     return unlessFault(replies![0]!)
+  }
+
+  /** In each shard, for a call about all keys. */
+  async everywhere(call: Call, options: IndexCallOptions): Promise<readonly Reply[]> {
+    return await Promise.all(this.allShards.map((shard) => this.oneIn(shard, call, options)))
+  }
+
+  get allShards(): readonly ShardPort[] {
+    return Array.from({ length: this.port.shards }, (_, number) => this.port.shard(number))
   }
 
   /** All or none of them, if the watched keys are what they were. */
@@ -45,15 +66,39 @@ export class Caller {
     watched: readonly Watched[] | undefined,
     options: IndexCallOptions,
   ): Promise<readonly Reply[] | undefined> {
-    return (await this.port.run(calls, watched, limitsOf(options))) ?? undefined
+    const shard = this.#shardOf(
+      calls,
+      (watched ?? []).map(({ key }) => key),
+    )
+    return (await shard.run(calls, watched, limitsOf(options))) ?? undefined
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
     checkMilliseconds('options.timeoutMs', waitMs)
     checkSignal('options.signal', signal)
-    return unlessFault(await this.port.wait(call, waitMs === Number.POSITIVE_INFINITY ? 0 : waitMs, signal))
+    const port = this.#shardOf([call], [])
+    return unlessFault(await port.wait(call, waitMs === Number.POSITIVE_INFINITY ? 0 : waitMs, signal))
+  }
+
+  /** Of all keys. @throws IndexError if they are in several. */
+  #shardOf(calls: readonly Call[], others: readonly Uint8Array[]): ShardPort {
+    const { shards } = this.port
+    if (shards === 1) return this.port.shard(0)
+    let found: number | undefined
+    const see = (key: Uint8Array): void => {
+      const shard = shardOf(key, shards)
+      if (found !== undefined && found !== shard) throw new IndexError('REFUSED', APART, { outcome: 'not-applied' })
+      found = shard
+    }
+    for (const key of others) see(key)
+    for (const { name, args } of calls)
+      for (const at of commandNamed(name)?.keys(args) ?? []) if (args[at] !== undefined) see(args[at])
+    return this.port.shard(found ?? 0)
   }
 }
+
+const APART =
+  'the keys are in different shards, and one call is about one shard; give the keys a common part in braces, such as {user:1}'
 
 export function limitsOf({ timeoutMs = DEFAULT_TIMEOUT_MS, signal }: IndexCallOptions): CallLimits {
   checkMilliseconds('options.timeoutMs', timeoutMs)

@@ -15,7 +15,7 @@ export class IndexHash {
   /** The value of a field; undefined if there is none. */
   async get(field: string | Uint8Array, options: IndexCallOptions = {}): Promise<Buffer | undefined> {
     const bytes = bytesOfValue(field, 'field')
-    const looked = this.#caller.port.lookAtField(this.#key, bytes)
+    const looked = this.#caller.shardOf(this.#key).lookAtField(this.#key, bytes)
     if (looked instanceof Uint8Array || looked === null) return bufferOf(looked)
     return bufferOf(await this.#call('HGET', [bytes], options))
   }

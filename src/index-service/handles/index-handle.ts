@@ -5,7 +5,7 @@ import { IndexError } from '../errors.ts'
 import { bytesOfKey, type IndexKey, keyOfBytes, markedTuple, TUPLE_MARK } from '../keys/index-key.ts'
 import { prefixRange } from '../keys/tuple-key.ts'
 import type { TuplePart } from '../keys/tuple-part.ts'
-import type { IndexPort } from '../port.ts'
+import type { IndexPort, ShardPort } from '../port.ts'
 import {
   bufferOf,
   bytesOfValue,
@@ -21,6 +21,7 @@ import {
 } from './caller.ts'
 import { IndexHash } from './hash-handle.ts'
 import { IndexList } from './list-handle.ts'
+import { merged, RangePages } from './range-pages.ts'
 import { IndexSet } from './set-handle.ts'
 import { IndexSortedSet } from './sorted-set-handle.ts'
 
@@ -94,20 +95,18 @@ const PAGE = 256
 export class Index implements AsyncDisposable {
   readonly name: string
   readonly #caller: Caller
-  readonly #close: () => Promise<void>
 
   /** @internal Made by `openIndex` and `connectIndex`. */
-  constructor(name: string, port: IndexPort, close: () => Promise<void>) {
+  constructor(name: string, port: IndexPort) {
     this.name = name
     this.#caller = new Caller(port)
-    this.#close = close
   }
 
   /** The value of a key; undefined if there is none. @throws IndexError `ERR_AETHER_INDEX_WRONG_TYPE` */
   async get(key: IndexKey, options: IndexCallOptions = {}): Promise<Buffer | undefined> {
     checkOptions('get', options, callNames)
     const bytes = bytesOfKey(key)
-    const looked = this.#caller.port.lookAt(bytes)
+    const looked = this.#caller.shardOf(bytes).lookAt(bytes)
     if (looked instanceof Uint8Array || looked === null) return bufferOf(looked)
     return bufferOf(await this.#caller.one({ name: 'GET', args: [bytes] }, options))
   }
@@ -143,10 +142,11 @@ export class Index implements AsyncDisposable {
   async getVersioned(key: IndexKey, options: IndexCallOptions = {}): Promise<Versioned> {
     checkOptions('getVersioned', options, callNames)
     const bytes = bytesOfKey(key)
+    const shard = this.#caller.shardOf(bytes)
     for (;;) {
-      const [version] = await this.#caller.port.versions([bytes], limitsOf(options))
+      const [version] = await shard.versions([bytes], limitsOf(options))
       const value = bufferOf(await this.#caller.one({ name: 'GET', args: [bytes] }, options))
-      const [after] = await this.#caller.port.versions([bytes], limitsOf(options))
+      const [after] = await shard.versions([bytes], limitsOf(options))
       if (version === after) return { value, version: version! }
     }
   }
@@ -154,16 +154,25 @@ export class Index implements AsyncDisposable {
   /** The versions of keys; 0 of those that are not there. */
   async versions(keys: readonly IndexKey[], options: IndexCallOptions = {}): Promise<readonly number[]> {
     checkOptions('versions', options, callNames)
-    return await this.#caller.port.versions(
-      keys.map((key) => bytesOfKey(key)),
-      limitsOf(options),
+    const limits = limitsOf(options)
+    return await Promise.all(
+      keys.map(async (key) => {
+        const bytes = bytesOfKey(key)
+        return (await this.#caller.shardOf(bytes).versions([bytes], limits))[0]!
+      }),
     )
   }
 
-  /** How many of the keys were there. They are gone now, whatever they held. */
+  /** How many of the keys were there. They are gone now, whatever they held; those of one shard at the same time. */
   async delete(...keys: readonly IndexKey[]): Promise<number> {
-    if (keys.length === 0) return 0
-    return numberOf(await this.#caller.one({ name: 'DEL', args: keys.map((key) => bytesOfKey(key)) }))
+    const byShard = new Map<ShardPort, Uint8Array[]>()
+    for (const key of keys) {
+      const bytes = bytesOfKey(key)
+      const shard = this.#caller.shardOf(bytes)
+      byShard.set(shard, [...(byShard.get(shard) ?? []), bytes])
+    }
+    const counts = [...byShard].map(([shard, args]) => this.#caller.oneIn(shard, { name: 'DEL', args }, {}))
+    return sumOf(await Promise.all(counts))
   }
 
   async has(key: IndexKey, options: IndexCallOptions = {}): Promise<boolean> {
@@ -204,13 +213,13 @@ export class Index implements AsyncDisposable {
   /** How many keys there are. */
   async size(options: IndexCallOptions = {}): Promise<number> {
     checkOptions('size', options, callNames)
-    return numberOf(await this.#caller.one({ name: 'DBSIZE', args: [] }, options))
+    return sumOf(await this.#caller.everywhere({ name: 'DBSIZE', args: [] }, options))
   }
 
-  /** Remove all keys. */
+  /** Remove all keys, shard by shard. */
   async clear(options: IndexCallOptions = {}): Promise<void> {
     checkOptions('clear', options, callNames)
-    await this.#caller.one({ name: 'FLUSHALL', args: [] }, options)
+    await this.#caller.everywhere({ name: 'FLUSHALL', args: [] }, options)
   }
 
   /**
@@ -223,13 +232,16 @@ export class Index implements AsyncDisposable {
     checkOptions('keys', options, { ...callNames, match: true })
     const { match, ...limits } = options
     const rest = ['COUNT', String(PAGE), ...(match === undefined ? [] : ['MATCH', match])]
-    let cursor = '0'
-    do {
-      const args = [cursor, ...rest].map((word) => Buffer.from(word))
-      const [next, keys] = (await this.#caller.one({ name: 'SCAN', args }, limits)) as readonly [Uint8Array, Reply[]]
-      for (const key of keys) yield keyOfBytes(key as Uint8Array)
-      cursor = bufferOf(next)!.toString()
-    } while (cursor !== '0')
+    for (const shard of this.#caller.allShards) {
+      let cursor = '0'
+      do {
+        const args = [cursor, ...rest].map((word) => Buffer.from(word))
+        const page = await this.#caller.oneIn(shard, { name: 'SCAN', args }, limits)
+        const [next, keys] = page as readonly [Uint8Array, Reply[]]
+        for (const key of keys) yield keyOfBytes(key as Uint8Array)
+        cursor = bufferOf(next)!.toString()
+      } while (cursor !== '0')
+    }
   }
 
   /**
@@ -245,22 +257,17 @@ export class Index implements AsyncDisposable {
       throw new ArgumentError('options.prefix', 'pass a prefix, or bounds; not both')
     if (limit !== Number.POSITIVE_INFINITY) checkWhole('options.limit', limit, 0, Number.MAX_SAFE_INTEGER)
     const within = prefix === undefined ? undefined : prefixRange(prefix)
-    let low = within === undefined ? lowest(from) : marked(within.from)
-    let high = within === undefined ? highest(to) : marked(within.to)
-    for (let left = limit; left > 0; ) {
-      const count = Math.min(left, PAGE)
-      const args = [low, high, ...(reverse ? ['REV'] : []), 'LIMIT', String(count)]
-      const page = (await this.#caller.one(
-        { name: 'RANGE', args: args.map((each) => Buffer.from(each)) },
-        limits,
-      )) as Reply[]
-      for (let at = 0; at < page.length; at += 2)
-        yield [keyOfBytes(page[at] as Uint8Array) as readonly TuplePart[], bufferOf(page[at + 1]!)!]
-      if (page.length < 2 * count) return
-      left -= count
-      const last = page.at(-2) as Uint8Array
-      if (reverse) high = last
-      else low = Buffer.concat([last, Uint8Array.of(0)])
+    const low = within === undefined ? lowest(from) : marked(within.from)
+    const high = within === undefined ? highest(to) : marked(within.to)
+    const page = Math.min(limit, PAGE)
+    const pages = this.#caller.allShards.map(
+      (shard) => new RangePages({ caller: this.#caller, shard, low, high, reverse, page, limits }),
+    )
+    let left = limit
+    for await (const [key, value] of merged(pages, reverse)) {
+      if (left === 0) return
+      left -= 1
+      yield [keyOfBytes(key) as readonly TuplePart[], bufferOf(value)!]
     }
   }
 
@@ -317,7 +324,7 @@ export class Index implements AsyncDisposable {
   }
 
   close(): Promise<void> {
-    return this.#close()
+    return this.#caller.port.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -332,6 +339,10 @@ function commandOf([name, ...args]: IndexCommand): { readonly name: string; read
     name: spec.name,
     args: args.map((each) => (Array.isArray(each) ? markedTuple(each) : bytesOfValue(each as IndexArgument))),
   }
+}
+
+function sumOf(replies: readonly Reply[]): number {
+  return replies.reduce<number>((sum, reply) => sum + numberOf(reply), 0)
 }
 
 function marked(encoded: Uint8Array): Uint8Array {

@@ -1,5 +1,5 @@
 /** Keys are spread over this many slots, as in a Redis Cluster. */
-const SLOT_COUNT = 16384
+export const SLOT_COUNT = 16384
 const OPENING_BRACE = 0x7b
 const CLOSING_BRACE = 0x7d
 

@@ -3,13 +3,19 @@ import { defineService, type Service, type StandardSchema, type, type Unary, una
 import type { Reply } from '../commands/reply.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
 
-/** How a node of an index is reached. */
+/** How a node of an index is reached, and which shards it holds. */
 export interface NodeCard {
   readonly rank: number
   readonly processId: number
   /** Where it listens for clients of its machine, and for those of others; undefined if it does not. */
   readonly here: Place
   readonly beyond: Place | undefined
+  readonly holds: readonly HeldShard[]
+}
+
+/** A shard that a node holds, and has caught up with. */
+export interface HeldShard {
+  readonly shard: number
   /** The descriptor of its records, for processes of its machine. */
   readonly table: number
 }
@@ -21,42 +27,67 @@ export interface Place {
   readonly port: number
 }
 
-/** What a client has to know: the nodes, and what it takes to read their memory. */
-export interface IndexSight extends ReadersOf {
+/** What a client has to know: the nodes, and what it takes to read the memory of shards that the asked one holds. */
+export interface IndexSight {
   readonly name: string
+  readonly shards: number
   readonly nodes: readonly NodeCard[]
+  readonly held: readonly ShardSight[]
+}
+
+export interface ShardSight extends ReadersOf {
+  readonly shard: number
   /** Rank of the leader; undefined while there is none. */
   readonly leader: number | undefined
 }
 
 interface RunRequest {
+  readonly shard: number
   readonly calls: readonly Call[]
   readonly watched: readonly Watched[] | undefined
 }
 
+interface ReadRequest {
+  readonly shard: number
+  readonly calls: readonly Call[]
+}
+
+interface VersionsRequest {
+  readonly shard: number
+  readonly keys: readonly Uint8Array[]
+}
+
 interface WaitRequest {
+  readonly shard: number
   readonly call: Call
   /** How long the client waits; 0: without end. */
   readonly waitMs: number
 }
 
 type Methods = {
-  readonly look: Unary<undefined, IndexSight>
-  readonly run: Unary<RunRequest, readonly Reply[] | null>
-  readonly read: Unary<readonly Call[], readonly Reply[]>
-  readonly versions: Unary<readonly Uint8Array[], readonly number[]>
-  readonly wait: Unary<WaitRequest, Reply>
+  look: Unary<undefined, IndexSight>
+  run: Unary<RunRequest, readonly Reply[] | null>
+  read: Unary<ReadRequest, readonly Reply[]>
+  versions: Unary<VersionsRequest, readonly number[]>
+  wait: Unary<WaitRequest, Reply>
+}
+
+type Errors = {
+  /** More is under way than the node takes. Nothing was done. */
+  busy: StandardSchema<{ inFlight: number }>
+  /** The node does not hold the shard. Nothing was done. */
+  moved: StandardSchema<{ shard: number }>
 }
 
 /** What nodes do for clients. */
-export const indexService: Service<Methods, { readonly busy: StandardSchema<{ inFlight: number }> }> = defineService({
+export const indexService: Service<Methods, Errors> = defineService({
   name: 'aether.index',
-  errors: { busy: type<{ inFlight: number }>() },
+  errors: { busy: type<{ inFlight: number }>(), moved: type<{ shard: number }>() },
   methods: {
     look: unary({ request: type<undefined>(), response: type<IndexSight>() }),
     run: unary({ request: type<RunRequest>(), response: type<readonly Reply[] | null>() }),
-    read: unary({ request: type<readonly Call[]>(), response: type<readonly Reply[]>() }),
-    versions: unary({ request: type<readonly Uint8Array[]>(), response: type<readonly number[]>() }),
+    read: unary({ request: type<ReadRequest>(), response: type<readonly Reply[]>() }),
+    versions: unary({ request: type<VersionsRequest>(), response: type<readonly number[]>() }),
     wait: unary({ request: type<WaitRequest>(), response: type<Reply>() }),
   },
 })

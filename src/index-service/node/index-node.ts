@@ -1,188 +1,104 @@
-import {
-  ConsensusError,
-  type ReadersOf,
-  type Replicated,
-  type ReplicatedStatus,
-  replicate,
-} from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
-import type { Reply } from '../commands/reply.ts'
-import { IndexError } from '../errors.ts'
-import { isThere, type Looked, lookedAt } from '../looked.ts'
-import { RecordTable } from '../memory/record-table.ts'
-import type { CallLimits, IndexPort } from '../port.ts'
-import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
-import { shardCodec } from '../state/shard-codec.ts'
-import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
-import { ShardMachine } from '../state/shard-machine.ts'
-import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
+import { IndexClient } from '../client/index-client.ts'
+import type { IndexPort, ShardPort } from '../port.ts'
+import type { IndexSight, NodeCard, Place } from './index-contract.ts'
+import { IndexServer } from './index-server.ts'
+import { NodeCards } from './node-cards.ts'
+import { NodeMembers } from './node-members.ts'
+import { holdersOf } from './placement.ts'
+import { ShardReplica } from './shard-replica.ts'
 
 /** What a node is opened with. */
 export interface NodeOptions {
   readonly name: string
+  readonly shards: number
   readonly replicas: number
   readonly directory: string | undefined
+  /** Of all shards that it holds. */
   readonly memoryBytes: number
+  readonly listen: Place | undefined
+  readonly inFlightMax: number
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
 }
 
-/** How many keys a node has, and what they take. */
-export interface NodeFigures {
-  readonly keys: number
-  /** Keys that will expire. */
-  readonly expiring: number
-  /** Calls that wait. */
-  readonly waiting: number
-  /** Bytes that keys, values and calls that wait take; what is bounded. */
-  readonly usedBytes: number
-  /** Bytes of shared memory that are held for strings and fields of hashes. */
-  readonly heldBytes: number
-}
+/** How often a node looks whether it is to hold other shards. */
+const LOOK_MS = 250
 
-/** How often the leader looks for keys that have expired, and for waiters whose node is gone. */
-const SWEEP_MS = 100
-/** Keys that are removed because they have expired, or waiters that are cancelled, in one look at most. */
-const SWEEPS_MAX = 16
-const SWEEP_TIMEOUT_MS = 5000
-/** How long a call that may wait may take to be known to the state. */
-const PROPOSE_MS = 30_000
-const TIMER_MS_MAX = 2 ** 31 - 1
-
-/** A member's part of an index: a replica of its state, which it reads itself and changes through the log. */
-export class IndexNode implements IndexPort {
+/**
+ * A member's part of an index: replicas of the shards that it holds, and a server for clients. What it does not hold it
+ * asks for as a client does.
+ *
+ * Each shard is held by as many members as are to vote, chosen by {@link holdersOf}. When members come or go, a shard
+ * moves like this:
+ *
+ * 1. A member that is to hold it opens it, and follows its log. When it has everything, its card says so.
+ * 2. Once the cards of all that are to hold it say so, one that is not to hold it any more leaves the log. Of several,
+ *    the one with the lowest rank does; the next one waits until its card no longer has the shard.
+ * 3. The log then lacks a voter, and one that follows takes its place.
+ *
+ * So a shard always has as many replicas as voters are wanted, and at least a majority of them votes.
+ */
+export class IndexNode implements IndexPort, AsyncDisposable {
   readonly name: string
+  readonly shards: number
   readonly rank: number
   readonly #group: RegionGroup
-  readonly #table: RecordTable
-  readonly #shard: ShardMachine
-  readonly #replicated: Replicated<ShardMachine>
-  readonly #waiting: WaitingCalls
-  readonly #keys = new RecordKeys()
-  readonly #sweeper: NodeJS.Timeout
-  #isSweeping = false
+  readonly #options: NodeOptions
+  readonly #replicas = new Map<number, ShardReplica>()
+  /** Shards that are being opened or closed. */
+  readonly #changing = new Map<number, Promise<void>>()
+  readonly #remote: IndexClient
+  #server!: IndexServer
+  #members!: NodeMembers
+  #hide: () => void = () => undefined
+  #looker: NodeJS.Timeout | undefined
+  readonly #stop = new AbortController()
   #closing: Promise<void> | undefined
 
-  private constructor(parts: {
-    readonly group: RegionGroup
-    readonly name: string
-    readonly table: RecordTable
-    readonly shard: ShardMachine
-    readonly replicated: Replicated<ShardMachine>
-    readonly waiting: WaitingCalls
-  }) {
-    this.name = parts.name
-    this.rank = parts.group.rank
-    this.#group = parts.group
-    this.#table = parts.table
-    this.#shard = parts.shard
-    this.#replicated = parts.replicated
-    this.#waiting = parts.waiting
-    parts.replicated.onApplied = (index) => parts.table.publish(index)
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref()
+  private constructor(group: RegionGroup, options: NodeOptions) {
+    this.name = options.name
+    this.shards = options.shards
+    this.rank = group.rank
+    this.#group = group
+    this.#options = options
+    const isHere = options.listen === undefined
+    this.#remote = new IndexClient({ name: options.name, isHere, places: () => this.#places() })
   }
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: NodeOptions): Promise<IndexNode> {
-    const { name, replicas, directory, memoryBytes, timeoutMs, signal } = options
-    const table = new RecordTable()
-    const waiting = new WaitingCalls(group.rank)
-    const shard = new ShardMachine({
-      records: table,
-      memoryMax: memoryBytes,
-      onServed: (waiter, reply) => waiting.served(waiter, reply),
-    })
+    const node = new IndexNode(group, options)
     try {
-      const replicated = await replicate<ShardMachine>(group, {
-        name: `index/${name}`,
-        machine: () => shard,
-        codec: shardCodec,
-        replicas,
-        timeoutMs,
-        ...(directory === undefined ? {} : { directory }),
-        ...(signal === undefined ? {} : { signal }),
-      })
-      return new IndexNode({ group, name, table, shard, replicated, waiting })
+      await node.#open()
+      return node
     } catch (error) {
-      table.close()
+      await node.close()
       throw error
     }
   }
 
-  /** Rank of the leader; undefined while none is known. */
-  get leader(): number | undefined {
-    return this.#replicated.leader?.leader
+  /** Where clients of other machines come. */
+  get beyond(): Place | undefined {
+    return this.#server.beyond
   }
 
-  get readers(): ReadersOf {
-    return this.#replicated.readers
+  /** The shards that are held here, and have everything. */
+  get held(): ReadonlyMap<number, ShardReplica> {
+    return this.#replicas
   }
 
-  /** By which other processes of this machine read its records. */
-  get tableDescriptor(): number {
-    return this.#table.descriptor
+  get cards(): readonly NodeCard[] {
+    return this.#members.cards
   }
 
-  get figures(): NodeFigures {
-    const { size, expiring, waiting, usedBytes } = this.#shard
-    return { keys: size, expiring, waiting, usedBytes, heldBytes: this.#table.figures.bytes }
+  shard(number: number): ShardPort {
+    return this.#replicas.get(number) ?? this.#remote.shard(number)
   }
 
-  status(): Promise<ReplicatedStatus> {
-    return this.#replicated.status()
-  }
-
-  async run(
-    calls: readonly Call[],
-    watched: readonly Watched[] | undefined,
-    limits: CallLimits,
-  ): Promise<readonly Reply[] | null> {
-    const answer = await this.#propose(watched === undefined ? { calls } : { calls, watched }, limits)
-    return answer as readonly Reply[] | null
-  }
-
-  read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
-    return this.#query((shard) => shard.read(calls, Date.now()), limits)
-  }
-
-  versions(keys: readonly Uint8Array[], limits: CallLimits): Promise<readonly number[]> {
-    return this.#query((shard) => keys.map((key) => shard.versionOf(key, Date.now())), limits)
-  }
-
-  async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
-    signal?.throwIfAborted()
-    let served: (reply: Reply) => void = () => undefined
-    const comes = new Promise<Reply>((resolve) => {
-      served = resolve
-    })
-    const waiter = this.#waiting.add(served)
-    try {
-      const limits = { timeoutMs: PROPOSE_MS, signal: undefined }
-      const answer = await this.#propose({ calls: [call], waiter }, limits)
-      if (Array.isArray(answer)) return (answer as readonly Reply[])[0]!
-      const reply = await Promise.race([comes, over(waitMs, signal)])
-      if (reply !== OVER) return reply
-      // It may have been served in this moment.
-      const last = await this.#propose({ cancel: waiter }, limits)
-      if ('served' in last!) return last.served
-      signal?.throwIfAborted()
-      return null
-    } finally {
-      this.#waiting.remove(waiter)
-    }
-  }
-
-  lookAt(key: Uint8Array): Looked | undefined {
-    if (!this.#isFresh()) return undefined
-    return lookedAt(this.#table.get(this.#keys.ofKey(key)))
-  }
-
-  lookAtField(key: Uint8Array, field: Uint8Array): Looked | undefined {
-    if (!this.#isFresh()) return undefined
-    const hash = this.#table.get(this.#keys.ofKey(key))
-    if (hash === undefined || !isThere(hash)) return null
-    if (typeOf(hash) !== RecordType.Hash) return 'other type'
-    return this.#table.get(this.#keys.ofField(key, field))?.slice() ?? null
+  look(): IndexSight {
+    const held = [...this.#replicas].map(([shard, replica]) => ({ ...replica.readers, shard, leader: replica.leader }))
+    return { name: this.name, shards: this.shards, nodes: this.#members.cards, held }
   }
 
   close(): Promise<void> {
@@ -190,89 +106,109 @@ export class IndexNode implements IndexPort {
     return this.#closing
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #open(): Promise<void> {
+    const { listen, inFlightMax, timeoutMs, signal } = this.#options
+    this.#server = await IndexServer.open(this, { inFlightMax, listen })
+    this.#members = new NodeMembers(this.#group, this.name, this.#card())
+    const wanted = this.#wanted()
+    const limits = {
+      timeoutMs,
+      signal: signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]),
+    }
+    await Promise.all(wanted.map((shard) => this.#openShard(shard, limits)))
+    this.#hide = new NodeCards(this.name).show(this.rank, this.#server.here)
+    this.#looker = setInterval(() => this.#move(), LOOK_MS).unref()
+  }
+
   async #close(): Promise<void> {
-    clearInterval(this.#sweeper)
-    await this.#replicated.close()
-    this.#table.close()
+    this.#stop.abort()
+    clearInterval(this.#looker)
+    this.#hide()
+    await Promise.allSettled(this.#changing.values())
+    await this.#server?.close()
+    await Promise.all([...this.#replicas.values()].map((replica) => replica.close()))
+    this.#members?.close()
+    await this.#remote.close()
   }
 
-  /** All that was answered to anyone is applied here. */
-  #isFresh(): boolean {
-    const index = this.#replicated.confirm()
-    return index !== undefined && index <= this.#table.applied
+  /** The shards that this member is to hold. */
+  #wanted(): readonly number[] {
+    return Array.from({ length: this.shards }, (_, shard) => shard).filter((shard) =>
+      this.#holders(shard).includes(this.rank),
+    )
   }
 
-  async #propose(command: ShardCommand, { timeoutMs, signal }: CallLimits): Promise<ShardAnswer> {
-    try {
-      return await this.#replicated.propose(command, signal === undefined ? { timeoutMs } : { timeoutMs, signal })
-    } catch (error) {
-      throw asIndexError(error)
+  /** One replica has no one to leave its part to, so all nodes hold everything then. */
+  #holders(shard: number): readonly number[] {
+    const members = this.#group.members().map(({ rank }) => rank)
+    return this.#options.replicas === 1 ? members : holdersOf(shard, members, this.#options.replicas)
+  }
+
+  /** Open what is to be held here, and leave what others hold. */
+  #move(): void {
+    if (this.#group.closed || this.#closing !== undefined) return
+    const limits = { timeoutMs: Number.POSITIVE_INFINITY, signal: this.#stop.signal }
+    for (let shard = 0; shard < this.shards; shard += 1) {
+      if (this.#changing.has(shard)) continue
+      const holders = this.#holders(shard)
+      const isHeld = this.#replicas.has(shard)
+      if (holders.includes(this.rank) && !isHeld) this.#change(shard, this.#openShard(shard, limits))
+      else if (!holders.includes(this.rank) && isHeld && this.#mayLeave(shard, holders))
+        this.#change(shard, this.#closeShard(shard))
     }
   }
 
-  async #query<T>(read: (shard: ShardMachine) => T, { timeoutMs, signal }: CallLimits): Promise<T> {
-    try {
-      return await this.#replicated.query(read, signal === undefined ? { timeoutMs } : { timeoutMs, signal })
-    } catch (error) {
-      throw asIndexError(error)
-    }
+  #mayLeave(shard: number, holders: readonly number[]): boolean {
+    const have = this.#members.cards
+      .filter(({ holds }) => holds.some((held) => held.shard === shard))
+      .map(({ rank }) => rank)
+    const surplus = have.filter((rank) => !holders.includes(rank))
+    return holders.every((rank) => have.includes(rank)) && Math.min(...surplus) === this.rank
   }
 
-  /** Remove what has expired, and what no one waits for any more. */
-  #sweep(): void {
-    if (this.#isSweeping || this.#closing !== undefined) return
-    const commands = this.#leftOvers()
-    if (commands.length === 0) return
-    this.#isSweeping = true
-    const limits = { timeoutMs: SWEEP_TIMEOUT_MS, signal: undefined }
-    Promise.all(commands.map((command) => this.#propose(command, limits)))
-      // The next look finds what is left.
+  #change(shard: number, change: Promise<void>): void {
+    const done = change
+      // The next look tries again.
       .catch(() => undefined)
-      .finally(() => {
-        this.#isSweeping = false
-      })
+      .finally(() => this.#changing.delete(shard))
+    this.#changing.set(shard, done)
   }
 
-  #leftOvers(): ShardCommand[] {
-    const commands: ShardCommand[] = []
-    const leads = this.#replicated.leader?.isSelf === true
-    if (leads && this.#shard.nextExpiryMs <= Date.now()) commands.push({ expire: true })
-    for (const waiter of this.#shard.waiters) {
-      if (!this.#isLeftOver(waiter, leads)) continue
-      commands.push({ cancel: waiter })
-      if (commands.length === SWEEPS_MAX) break
-    }
-    const forgotten = [...this.#shard.served.keys()].filter((waiter) => this.#isLeftOver(waiter, leads))
-    if (forgotten.length > 0) commands.push({ forget: forgotten })
-    return commands
+  async #openShard(
+    shard: number,
+    limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+  ): Promise<void> {
+    const { name, replicas, directory, memoryBytes } = this.#options
+    const replica = await ShardReplica.open(this.#group, {
+      name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
+      replicas,
+      directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
+      memoryBytes: Math.ceil(memoryBytes / this.shards),
+      ...limits,
+    })
+    this.#replicas.set(shard, replica)
+    this.#members.tell(this.#card())
   }
 
-  /** Each node removes what it waits for no more, and the leader what nodes that are gone have waited for. */
-  #isLeftOver(waiter: number, leads: boolean): boolean {
-    const rank = rankOfWaiter(waiter)
-    return rank === this.rank ? !this.#waiting.has(waiter) : leads && !this.#group.isMember(rank)
+  async #closeShard(shard: number): Promise<void> {
+    const replica = this.#replicas.get(shard)!
+    this.#replicas.delete(shard)
+    await replica.close()
+    this.#members.tell(this.#card())
   }
-}
 
-const OVER = Symbol('the time is over')
+  #card(): NodeCard {
+    const { here, beyond } = this.#server
+    const holds = [...this.#replicas].map(([shard, { tableDescriptor }]) => ({ shard, table: tableDescriptor }))
+    return { rank: this.rank, processId: process.pid, here, beyond, holds }
+  }
 
-/** Resolves when the time is over, or the signal aborts. */
-function over(waitMs: number, signal: AbortSignal | undefined): Promise<typeof OVER> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      resolve(OVER)
-    }
-    const timer = waitMs === 0 ? undefined : setTimeout(end, Math.min(waitMs, TIMER_MS_MAX))
-    signal?.addEventListener('abort', end, { once: true })
-  })
-}
-
-function asIndexError(error: unknown): unknown {
-  if (!(error instanceof ConsensusError)) return error
-  const kind = error.code.endsWith('_TIMEOUT') ? 'TIMEOUT' : error.code.endsWith('_CLOSED') ? 'CLOSED' : undefined
-  if (kind === undefined) return error
-  const outcome = error.outcome === 'applied' ? undefined : error.outcome
-  return new IndexError(kind, error.message, { cause: error, outcome })
+  #places(): readonly Place[] {
+    const others = this.#members.cards.filter(({ rank }) => rank !== this.rank)
+    return others.flatMap(({ here, beyond }) => (this.#options.listen === undefined ? here : (beyond ?? [])))
+  }
 }

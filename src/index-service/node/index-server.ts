@@ -1,14 +1,21 @@
 import { type CallContext, createServer, type Server } from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
-import type { IndexPort } from '../port.ts'
+import type { CallLimits, ShardPort } from '../port.ts'
 import { type IndexSight, indexService, type Place } from './index-contract.ts'
 
 /** Clients of this machine meet a node by shared memory. */
 const HERE = { device: 'shm0', address: '127.0.0.1' }
 
+/** What is served. */
+export interface Served {
+  /** The shards that are held here. */
+  readonly held: ReadonlyMap<number, ShardPort>
+  look(): IndexSight
+}
+
 export interface IndexServerOptions {
-  readonly port: IndexPort
-  readonly look: () => IndexSight
+  /** Where clients of other machines come. */
+  readonly listen: Place | undefined
   /** Calls of clients under way at a time: more are refused at once. Those that wait do not count. */
   readonly inFlightMax: number
 }
@@ -25,9 +32,8 @@ export class IndexServer {
     this.beyond = beyond
   }
 
-  /** `listen`: where clients of other machines come. */
-  static async open(options: IndexServerOptions, listen: Place | undefined): Promise<IndexServer> {
-    const server = serverOf(options)
+  static async open(served: Served, { listen, inFlightMax }: IndexServerOptions): Promise<IndexServer> {
+    const server = serverOf(served, inFlightMax)
     try {
       const { port } = await server.listen(HERE)
       const beyond = listen && (await server.listen({ address: listen.address, port: listen.port }))
@@ -44,7 +50,7 @@ export class IndexServer {
   }
 }
 
-function serverOf({ port, look, inFlightMax }: IndexServerOptions): Server {
+function serverOf(served: Served, inFlightMax: number): Server {
   let inFlight = 0
   const bounded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (inFlight >= inFlightMax) throw indexService.error('busy', { inFlight })
@@ -55,16 +61,20 @@ function serverOf({ port, look, inFlightMax }: IndexServerOptions): Server {
       inFlight -= 1
     }
   }
+  const portOf = (shard: number): ShardPort => {
+    const port = served.held.get(shard)
+    if (port === undefined) throw indexService.error('moved', { shard })
+    return port
+  }
   return createServer({ callsMax: Number.MAX_SAFE_INTEGER }).serve(indexService, {
-    look: () => look(),
-    run: ({ calls, watched }, context) => bounded(() => port.run(calls, watched, limitsOf(context))),
-    read: (calls, context) => bounded(() => port.read(calls, limitsOf(context))),
-    versions: (keys, context) => bounded(() => port.versions(keys, limitsOf(context))),
-    wait: ({ call, waitMs }, { signal }): Promise<Reply> => port.wait(call, waitMs, signal),
+    look: () => served.look(),
+    run: ({ shard, calls, watched }, context) => bounded(() => portOf(shard).run(calls, watched, limitsOf(context))),
+    read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
+    versions: ({ shard, keys }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context))),
+    wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> => await portOf(shard).wait(call, waitMs, signal),
   })
 }
 
-/** What has begun to be decided goes on, even if its client is gone. */
-function limitsOf({ remainingMs, signal }: CallContext): { timeoutMs: number; signal: AbortSignal } {
+function limitsOf({ remainingMs, signal }: CallContext): CallLimits {
   return { timeoutMs: remainingMs, signal }
 }

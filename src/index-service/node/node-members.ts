@@ -5,7 +5,7 @@ import type { NodeCard } from './index-contract.ts'
 export class NodeMembers {
   readonly #group: RegionGroup
   readonly #topic: string
-  readonly #own: NodeCard
+  #own: NodeCard
   readonly #cards = new Map<number, NodeCard>()
   readonly #stops: (() => void)[]
 
@@ -21,6 +21,13 @@ export class NodeMembers {
       }),
     ]
     for (const { rank } of group.members()) this.#tell(rank, { card: own, isAnswer: false })
+  }
+
+  /** This process's card has changed. */
+  tell(card: NodeCard): void {
+    this.#own = card
+    this.#cards.set(card.rank, card)
+    for (const { rank } of this.#group.members()) this.#tell(rank, { card, isAnswer: true })
   }
 
   get cards(): readonly NodeCard[] {

@@ -1,0 +1,56 @@
+import type { Reply } from '../commands/reply.ts'
+import type { Looked } from '../looked.ts'
+import type { CallLimits, ShardPort } from '../port.ts'
+import type { Call, Watched } from '../state/shard-command.ts'
+import type { IndexClient } from './index-client.ts'
+
+/** How much longer than its call a client waits for the end of a call that waits. */
+const GRACE_MS = 5000
+
+/** A shard from outside. */
+export class ShardClient implements ShardPort {
+  readonly #index: IndexClient
+  readonly #shard: number
+
+  constructor(index: IndexClient, shard: number) {
+    this.#index = index
+    this.#shard = shard
+  }
+
+  run(
+    calls: readonly Call[],
+    watched: readonly Watched[] | undefined,
+    limits: CallLimits,
+  ): Promise<readonly Reply[] | null> {
+    const request = { shard: this.#shard, calls, watched }
+    return this.#index.ask(this.#shard, limits, false, (client, options) => client.run(request, options))
+  }
+
+  read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
+    const request = { shard: this.#shard, calls }
+    return this.#index.ask(this.#shard, limits, true, (client, options) => client.read(request, options))
+  }
+
+  versions(keys: readonly Uint8Array[], limits: CallLimits): Promise<readonly number[]> {
+    const request = { shard: this.#shard, keys }
+    return this.#index.ask(this.#shard, limits, true, (client, options) => client.versions(request, options))
+  }
+
+  wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
+    const request = { shard: this.#shard, call, waitMs }
+    const limits = { timeoutMs: waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs + GRACE_MS, signal }
+    return this.#index.ask(this.#shard, limits, false, (client, options) => client.wait(request, options))
+  }
+
+  lookAt(key: Uint8Array): Looked | undefined {
+    const looked = this.#index.readsOf(this.#shard)?.string(key)
+    if (looked === undefined) this.#index.lookAgain(this.#shard)
+    return looked
+  }
+
+  lookAtField(key: Uint8Array, field: Uint8Array): Looked | undefined {
+    const looked = this.#index.readsOf(this.#shard)?.field(key, field)
+    if (looked === undefined) this.#index.lookAgain(this.#shard)
+    return looked
+  }
+}

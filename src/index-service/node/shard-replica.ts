@@ -1,0 +1,279 @@
+import {
+  ConsensusError,
+  type ReadersOf,
+  type Replicated,
+  type ReplicatedStatus,
+  replicate,
+} from '../../consensus/index.ts'
+import type { RegionGroup } from '../../dsm/index.ts'
+import type { Reply } from '../commands/reply.ts'
+import { IndexError } from '../errors.ts'
+import { isThere, type Looked, lookedAt } from '../looked.ts'
+import { RecordTable } from '../memory/record-table.ts'
+import type { CallLimits, ShardPort } from '../port.ts'
+import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
+import { shardCodec } from '../state/shard-codec.ts'
+import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
+import { ShardMachine } from '../state/shard-machine.ts'
+import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
+
+/** What a replica is opened with. */
+export interface ShardReplicaOptions {
+  /** Of the log. */
+  readonly name: string
+  readonly replicas: number
+  readonly directory: string | undefined
+  readonly memoryBytes: number
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** How many keys a shard has, and what they take. */
+export interface ShardFigures {
+  readonly keys: number
+  /** Keys that will expire. */
+  readonly expiring: number
+  /** Calls that wait. */
+  readonly waiting: number
+  /** Bytes that keys, values and calls that wait take; what is bounded. */
+  readonly usedBytes: number
+  /** Bytes of shared memory that are held for strings and fields of hashes. */
+  readonly heldBytes: number
+}
+
+/** How often the leader looks for keys that have expired, and for waiters whose node is gone. */
+const SWEEP_MS = 100
+/** Keys that are removed because they have expired, or waiters that are cancelled, in one look at most. */
+const SWEEPS_MAX = 16
+const SWEEP_TIMEOUT_MS = 5000
+/** How long a call that may wait may take to be known to the state. */
+const PROPOSE_MS = 30_000
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+/** A node's replica of a shard, which it reads itself and changes through the log. */
+export class ShardReplica implements ShardPort {
+  readonly name: string
+  readonly rank: number
+  readonly #group: RegionGroup
+  readonly #table: RecordTable
+  readonly #shard: ShardMachine
+  readonly #replicated: Replicated<ShardMachine>
+  readonly #waiting: WaitingCalls
+  readonly #keys = new RecordKeys()
+  readonly #sweeper: NodeJS.Timeout
+  #isSweeping = false
+  #closing: Promise<void> | undefined
+
+  private constructor(parts: {
+    readonly group: RegionGroup
+    readonly name: string
+    readonly table: RecordTable
+    readonly shard: ShardMachine
+    readonly replicated: Replicated<ShardMachine>
+    readonly waiting: WaitingCalls
+  }) {
+    this.name = parts.name
+    this.rank = parts.group.rank
+    this.#group = parts.group
+    this.#table = parts.table
+    this.#shard = parts.shard
+    this.#replicated = parts.replicated
+    this.#waiting = parts.waiting
+    parts.replicated.onApplied = (index) => parts.table.publish(index)
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref()
+  }
+
+  /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
+  static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
+    const { name, replicas, directory, memoryBytes, timeoutMs, signal } = options
+    const table = new RecordTable()
+    const waiting = new WaitingCalls(group.rank)
+    const shard = new ShardMachine({
+      records: table,
+      memoryMax: memoryBytes,
+      onServed: (waiter, reply) => waiting.served(waiter, reply),
+    })
+    try {
+      const replicated = await replicate<ShardMachine>(group, {
+        name,
+        machine: () => shard,
+        codec: shardCodec,
+        replicas,
+        timeoutMs,
+        ...(directory === undefined ? {} : { directory }),
+        ...(signal === undefined ? {} : { signal }),
+      })
+      return new ShardReplica({ group, name, table, shard, replicated, waiting })
+    } catch (error) {
+      table.close()
+      throw error
+    }
+  }
+
+  /** Rank of the leader; undefined while none is known. */
+  get leader(): number | undefined {
+    return this.#replicated.leader?.leader
+  }
+
+  get readers(): ReadersOf {
+    return this.#replicated.readers
+  }
+
+  /** By which other processes of this machine read its records. */
+  get tableDescriptor(): number {
+    return this.#table.descriptor
+  }
+
+  get figures(): ShardFigures {
+    const { size, expiring, waiting, usedBytes } = this.#shard
+    return { keys: size, expiring, waiting, usedBytes, heldBytes: this.#table.figures.bytes }
+  }
+
+  status(): Promise<ReplicatedStatus> {
+    return this.#replicated.status()
+  }
+
+  async run(
+    calls: readonly Call[],
+    watched: readonly Watched[] | undefined,
+    limits: CallLimits,
+  ): Promise<readonly Reply[] | null> {
+    const answer = await this.#propose(watched === undefined ? { calls } : { calls, watched }, limits)
+    return answer as readonly Reply[] | null
+  }
+
+  read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
+    return this.#query((shard) => shard.read(calls, Date.now()), limits)
+  }
+
+  versions(keys: readonly Uint8Array[], limits: CallLimits): Promise<readonly number[]> {
+    return this.#query((shard) => keys.map((key) => shard.versionOf(key, Date.now())), limits)
+  }
+
+  async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
+    signal?.throwIfAborted()
+    let served: (reply: Reply) => void = () => undefined
+    const comes = new Promise<Reply>((resolve) => {
+      served = resolve
+    })
+    const waiter = this.#waiting.add(served)
+    try {
+      const limits = { timeoutMs: PROPOSE_MS, signal: undefined }
+      const answer = await this.#propose({ calls: [call], waiter }, limits)
+      if (Array.isArray(answer)) return (answer as readonly Reply[])[0]!
+      const reply = await Promise.race([comes, over(waitMs, signal)])
+      if (reply !== OVER) return reply
+      // It may have been served in this moment.
+      const last = await this.#propose({ cancel: waiter }, limits)
+      if ('served' in last!) return last.served
+      signal?.throwIfAborted()
+      return null
+    } finally {
+      this.#waiting.remove(waiter)
+    }
+  }
+
+  lookAt(key: Uint8Array): Looked | undefined {
+    if (!this.#isFresh()) return undefined
+    return lookedAt(this.#table.get(this.#keys.ofKey(key)))
+  }
+
+  lookAtField(key: Uint8Array, field: Uint8Array): Looked | undefined {
+    if (!this.#isFresh()) return undefined
+    const hash = this.#table.get(this.#keys.ofKey(key))
+    if (hash === undefined || !isThere(hash)) return null
+    if (typeOf(hash) !== RecordType.Hash) return 'other type'
+    return this.#table.get(this.#keys.ofField(key, field))?.slice() ?? null
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#sweeper)
+    await this.#replicated.close()
+    this.#table.close()
+  }
+
+  /** All that was answered to anyone is applied here. */
+  #isFresh(): boolean {
+    const index = this.#replicated.confirm()
+    return index !== undefined && index <= this.#table.applied
+  }
+
+  async #propose(command: ShardCommand, { timeoutMs, signal }: CallLimits): Promise<ShardAnswer> {
+    try {
+      return await this.#replicated.propose(command, signal === undefined ? { timeoutMs } : { timeoutMs, signal })
+    } catch (error) {
+      throw asIndexError(error)
+    }
+  }
+
+  async #query<T>(read: (shard: ShardMachine) => T, { timeoutMs, signal }: CallLimits): Promise<T> {
+    try {
+      return await this.#replicated.query(read, signal === undefined ? { timeoutMs } : { timeoutMs, signal })
+    } catch (error) {
+      throw asIndexError(error)
+    }
+  }
+
+  /** Remove what has expired, and what no one waits for any more. */
+  #sweep(): void {
+    if (this.#isSweeping || this.#closing !== undefined) return
+    const commands = this.#leftOvers()
+    if (commands.length === 0) return
+    this.#isSweeping = true
+    const limits = { timeoutMs: SWEEP_TIMEOUT_MS, signal: undefined }
+    Promise.all(commands.map((command) => this.#propose(command, limits)))
+      // The next look finds what is left.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isSweeping = false
+      })
+  }
+
+  #leftOvers(): ShardCommand[] {
+    const commands: ShardCommand[] = []
+    const leads = this.#replicated.leader?.isSelf === true
+    if (leads && this.#shard.nextExpiryMs <= Date.now()) commands.push({ expire: true })
+    for (const waiter of this.#shard.waiters) {
+      if (!this.#isLeftOver(waiter, leads)) continue
+      commands.push({ cancel: waiter })
+      if (commands.length === SWEEPS_MAX) break
+    }
+    const forgotten = [...this.#shard.served.keys()].filter((waiter) => this.#isLeftOver(waiter, leads))
+    if (forgotten.length > 0) commands.push({ forget: forgotten })
+    return commands
+  }
+
+  /** Each node removes what it waits for no more, and the leader what nodes that are gone have waited for. */
+  #isLeftOver(waiter: number, leads: boolean): boolean {
+    const rank = rankOfWaiter(waiter)
+    return rank === this.rank ? !this.#waiting.has(waiter) : leads && !this.#group.isMember(rank)
+  }
+}
+
+const OVER = Symbol('the time is over')
+
+/** Resolves when the time is over, or the signal aborts. */
+function over(waitMs: number, signal: AbortSignal | undefined): Promise<typeof OVER> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve(OVER)
+    }
+    const timer = waitMs === 0 ? undefined : setTimeout(end, Math.min(waitMs, TIMER_MS_MAX))
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}
+
+function asIndexError(error: unknown): unknown {
+  if (!(error instanceof ConsensusError)) return error
+  const kind = error.code.endsWith('_TIMEOUT') ? 'TIMEOUT' : error.code.endsWith('_CLOSED') ? 'CLOSED' : undefined
+  if (kind === undefined) return error
+  const outcome = error.outcome === 'applied' ? undefined : error.outcome
+  return new IndexError(kind, error.message, { cause: error, outcome })
+}
