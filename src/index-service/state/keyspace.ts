@@ -331,7 +331,10 @@ export class Keyspace {
     writer.bytes(key)
     writer.f64(format.versionOf(record))
     writer.f64(expireAtOf(record))
-    if (type === RecordType.String) return writer.bytes(format.stringOf(record))
+    if (type === RecordType.String) {
+      writer.bytes(format.stringOf(record))
+      return
+    }
     const { value } = this.#collections.get(latin1Of(key))!
     value.encode(writer)
     if (value instanceof HashValue) for (const field of value.members) writer.bytes(this.field(key, bytesOf(field))!)
@@ -343,7 +346,10 @@ export class Keyspace {
     const expireAtMs = reader.f64()
     this.#enter(key)
     this.#moveExpiry(key, 0, expireAtMs)
-    if (type === RecordType.String) return this.#write(key, type, expireAtMs, reader.bytes())
+    if (type === RecordType.String) {
+      this.#write(key, type, expireAtMs, reader.bytes())
+      return
+    }
     const value = decodeCollection(type, reader)
     this.#hold(latin1Of(key), value)
     this.#write(key, type, expireAtMs)
