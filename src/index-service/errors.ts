@@ -1,7 +1,7 @@
 import { AetherError } from '../native/index.ts'
 
 /** What is wrong: each is a code, `ERR_AETHER_INDEX_KEY` and so on. */
-export type IndexErrorKind =
+type IndexErrorKind =
   /** Bytes that are not an encoded tuple. `offset` is where. */
   | 'KEY'
   /** Bytes that are not a command for a shard. `offset` is where. */

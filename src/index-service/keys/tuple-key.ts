@@ -4,7 +4,7 @@ import { TupleReader } from './tuple-reader.ts'
 import { TupleWriter } from './tuple-writer.ts'
 
 /** Keys from `from` on and below `to`. */
-export interface KeyRange {
+interface KeyRange {
   readonly from: Uint8Array
   readonly to: Uint8Array
 }
@@ -12,8 +12,8 @@ export interface KeyRange {
 /**
  * Return the key of a tuple. Compared as unsigned bytes (`Buffer.compare`), keys are in the order of their tuples.
  *
- * @throws ArgumentError for what has no place in the order: NaN, half a surrogate pair, undefined, dates, other
- * objects. Also for whole numbers from 2^53 on, which may have been rounded: pass bigints.
+ * @throws ArgumentError for what has no place in the order: NaN, half a surrogate pair, undefined, other objects.
+ *   Also for whole numbers from 2^53 on, which may have been rounded: pass bigints.
  */
 export function encodeTuple(parts: readonly TuplePart[]): Uint8Array {
   return new TupleWriter().tuple(parts)

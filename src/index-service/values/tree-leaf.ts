@@ -61,7 +61,7 @@ export class TreeLeaf<Key, Value> {
     return { bound: right.keys[0]!, right }
   }
 
-  /** Take all entries of the next leaf, which is no part of the tree then. */
+  /** Take all entries of the next leaf, which leaves the tree. */
   absorb(right: { readonly isLeaf: boolean }): void {
     if (!(right instanceof TreeLeaf) || right !== this.next)
       throw new DefectError('a leaf is beside what does not follow it')

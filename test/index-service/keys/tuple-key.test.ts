@@ -172,7 +172,7 @@ test('a key that was cut anywhere, or in which any bit was changed, is refused o
   const counts = { cut: [0, 0], changed: [0, 0] }
   for (const part of interestingParts) {
     const key = encodeTuple([[part, 1.5], 'a\0b', part])
-    if (key.length > 150) continue
+    if (key.length > 70) continue
     for (let length = 0; length < key.length; length += 1) counts.cut[Number(isKey(key.subarray(0, length)))]! += 1
     for (let bit = 0; bit < key.length * 8; bit += 1) {
       key[bit >>> 3]! ^= 1 << (bit & 7)
@@ -187,7 +187,7 @@ test('any bytes are refused or are the key of a tuple', () => {
   const random = new Random(4)
   const tags = keyOf('10 20 21 30 31 32 39 3a 3b 3c 42 43 44 50 60 70 00 00 00 ff 01')
   const counts = [0, 0]
-  for (let round = 0; round < 50_000; round += 1) {
+  for (let round = 0; round < 20_000; round += 1) {
     const key = Uint8Array.from({ length: random.below(14) }, () =>
       random.below(4) === 0 ? random.below(256) : tags[random.below(tags.length)]!,
     )

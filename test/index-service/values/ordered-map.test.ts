@@ -91,9 +91,9 @@ function program<Key>(seed: number, keyOf: (number: number) => Key, compare: (on
   const random = new Random(seed)
   const map = new OrderedMap<Key, number>(compare)
   const naive = new NaiveMap<Key, number>(compare)
-  for (let step = 0; step < 4000; step += 1) {
+  for (let step = 0; step < 2400; step += 1) {
     const key = keyOf(random.below(1500))
-    const isGrowing = step % 2000 < 1000
+    const isGrowing = step % 1200 < 700
     if (random.below(10) < (isGrowing ? 8 : 2)) assert.equal(map.set(key, step), naive.set(key, step))
     else assert.equal(map.delete(key), naive.delete(key))
     const other = keyOf(random.below(1500))
@@ -102,7 +102,7 @@ function program<Key>(seed: number, keyOf: (number: number) => Key, compare: (on
     const rank = random.below(naive.entries.length + 2)
     assert.deepEqual(map.at(rank), naive.entries[rank])
     assert.equal(map.size, naive.entries.length)
-    if (step % 50 > 0) continue
+    if (step % 40 > 0) continue
     assert.deepEqual([...map], naive.entries)
     assert.deepEqual([map.first(), map.last()], [naive.entries[0], naive.entries.at(-1)])
     for (const isInclusive of [true, false])
@@ -114,7 +114,7 @@ function program<Key>(seed: number, keyOf: (number: number) => Key, compare: (on
 }
 
 test('random programs do what they do on a sorted array: numbers', () => {
-  for (const seed of [1, 2, 3]) program(seed, (number) => number / 3, byValue)
+  for (const seed of [1, 2]) program(seed, (number) => number / 3, byValue)
 })
 
 test('random programs do what they do on a sorted array: text', () => {
@@ -175,6 +175,16 @@ test('the last keys come and go as in a queue', () => {
         Array.from({ length: 500 }, (_, index) => key - 499 + index),
       )
   }
+})
+
+test('the last key comes, goes and comes back at each size', () => {
+  const map = new OrderedMap<number, number>(byValue)
+  for (let key = 0; key < 64 * 64 * 3; key += 1) {
+    map.set(key, key)
+    assert.equal(map.delete(key), true)
+    assert.equal(map.set(key, key), true)
+  }
+  checkWhole(map, [...Array(64 * 64 * 3).keys()])
 })
 
 test('the same operations give the same leaves', () => {
@@ -256,6 +266,17 @@ test('a cursor at the end goes on with keys that come later', () => {
   map.set(6, 'six')
   assert.deepEqual([cursor.next(), cursor.key, cursor.next()], [true, 6, false])
   assert.deepEqual([after.next(), after.key, after.next()], [true, 6, false])
+})
+
+test('a cursor goes on after the map was cleared', () => {
+  const map = new OrderedMap<number, number>(byValue)
+  for (let key = 0; key < 100; key += 1) map.set(key, key)
+  const cursor = map.cursor({ from: 50 })
+  cursor.next()
+  map.clear()
+  assert.equal(cursor.next(), false)
+  for (const key of [49, 50, 51]) map.set(key, key)
+  assert.deepEqual([cursor.next(), cursor.key, cursor.next()], [true, 51, false])
 })
 
 test('a cursor sees a value that was set after it was made, and keeps the one that it gave', () => {
