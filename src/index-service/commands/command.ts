@@ -34,7 +34,7 @@ export interface CommandSpec {
   /** As Redis counts: with the name; negative says at least. */
   readonly arity: number
   readonly isWrite: boolean
-  /** True if it may take more memory: it is refused when there is no more. */
+  /** True if it may take more memory: it is refused when all is used. */
   readonly needsMemory: boolean
   /** Positions of keys in `args`. */
   keys(args: readonly Uint8Array[]): readonly number[]
@@ -64,7 +64,7 @@ export const evenKeys: Keys = (args) => args.map((_, index) => index).filter((in
 export function countedKeys(at: number, before: readonly number[] = []): Keys {
   return (args) => {
     const count = Number.parseInt(String.fromCharCode(...(args[at] ?? []).slice(0, 9)), 10)
-    const end = Math.min(args.length, at + 1 + (count > 0 ? count : 0))
+    const end = Math.min(args.length, at + 1 + Math.max(0, count || 0))
     const keys = [...before]
     for (let index = at + 1; index < end; index += 1) keys.push(index)
     return keys

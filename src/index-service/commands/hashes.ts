@@ -15,7 +15,7 @@ type Args = readonly Uint8Array[]
 const COUNT_MAX = 2 ** 62
 
 /** The values of fields that there are. */
-function valueOf(keyspace: Keyspace, key: Uint8Array, name: string): Uint8Array {
+function storedValue(keyspace: Keyspace, key: Uint8Array, name: string): Uint8Array {
   return copyOf(keyspace.field(key, bytesOf(name))!)
 }
 
@@ -74,7 +74,7 @@ function hdel(keyspace: Keyspace, args: Args): Reply {
 
 function hgetall(keyspace: Keyspace, args: Args): Reply {
   const names = keyspace.hash(args[0]!)?.members ?? []
-  return new Map<Reply, Reply>(names.map((name) => [bytesOf(name), valueOf(keyspace, args[0]!, name)]))
+  return new Map<Reply, Reply>(names.map((name) => [bytesOf(name), storedValue(keyspace, args[0]!, name)]))
 }
 
 function hkeys(keyspace: Keyspace, args: Args): Reply {
@@ -82,7 +82,7 @@ function hkeys(keyspace: Keyspace, args: Args): Reply {
 }
 
 function hvals(keyspace: Keyspace, args: Args): Reply {
-  return (keyspace.hash(args[0]!)?.members ?? []).map((name) => valueOf(keyspace, args[0]!, name))
+  return (keyspace.hash(args[0]!)?.members ?? []).map((name) => storedValue(keyspace, args[0]!, name))
 }
 
 function hstrlen(keyspace: Keyspace, args: Args): Reply {
@@ -128,7 +128,7 @@ function hrandfield(keyspace: Keyspace, args: Args, context: CommandContext): Re
   const names = keyspace.hash(key)?.members ?? []
   const chosen = sampled(names.length, count, context).map((index) => names[index]!)
   if (!hasValues) return chosen.map(bytesOf)
-  return { pairs: chosen.flatMap((name) => [bytesOf(name), valueOf(keyspace, key, name)]) }
+  return { pairs: chosen.flatMap((name) => [bytesOf(name), storedValue(keyspace, key, name)]) }
 }
 
 function hscan(keyspace: Keyspace, args: Args): Reply {
@@ -137,7 +137,7 @@ function hscan(keyspace: Keyspace, args: Args): Reply {
   if (hash === undefined) return [cursorReply(0), []]
   const { count, isWanted } = scanOptions(args, 2, start)
   const { cursor, members } = hash.scan(start, count)
-  const found = members.filter(isWanted).flatMap((name) => [bytesOf(name), valueOf(keyspace, args[0]!, name)])
+  const found = members.filter(isWanted).flatMap((name) => [bytesOf(name), storedValue(keyspace, args[0]!, name)])
   return [cursorReply(cursor), found]
 }
 

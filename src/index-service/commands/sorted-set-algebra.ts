@@ -38,8 +38,8 @@ function orZero(score: number): number {
 
 const AGGREGATES: Readonly<Record<string, Aggregate>> = {
   sum: (one, other) => orZero(one + other),
-  min: (one, other) => (one < other ? one : other),
-  max: (one, other) => (one > other ? one : other),
+  min: (one, other) => Math.min(one, other),
+  max: (one, other) => Math.max(one, other),
 }
 
 interface Combination {

@@ -156,9 +156,7 @@ function zscan(keyspace: Keyspace, args: Args): Reply {
   if (sortedSet === undefined) return [cursorReply(0), []]
   const { count, isWanted } = scanOptions(args, 2, start)
   const { cursor, members } = sortedSet.scan(start, count)
-  const found = members
-    .filter(isWanted)
-    .flatMap((member) => [bytesOf(member), formatScore(sortedSet.scoreOf(member)!)])
+  const found = members.filter(isWanted).flatMap((member) => [bytesOf(member), formatScore(sortedSet.scoreOf(member)!)])
   return [cursorReply(cursor), found]
 }
 

@@ -5,7 +5,7 @@ import { StreamValue } from '../values/stream-value.ts'
 import { type CommandContext, type CommandSpec, firstKey, frees, grows } from './command.ts'
 import { isWord, numberOf } from './numbers.ts'
 import { CommandFault, type Reply } from './reply.ts'
-import { parseId } from './stream-ids.ts'
+import { parseId, startOf } from './stream-ids.ts'
 
 type Args = readonly Uint8Array[]
 
@@ -14,9 +14,9 @@ const HELP = [
   'CREATE <key> <groupname> <id|$> [option]',
   '    Create a new consumer group. Options are:',
   '    * MKSTREAM',
-  "      Create the empty stream if it does not exist.",
+  '      Create the empty stream if it does not exist.',
   '    * ENTRIESREAD entries_read',
-  '      Set the group\'s entries_read counter (internal use).',
+  "      Set the group's entries_read counter (internal use).",
   'CREATECONSUMER <key> <groupname> <consumer>',
   '    Create a new consumer in the specified group.',
   'DELCONSUMER <key> <groupname> <consumer>',
@@ -24,7 +24,7 @@ const HELP = [
   'DESTROY <key> <groupname>',
   '    Remove the specified group.',
   'SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]',
-  "    Set the current group ID and entries_read counter.",
+  '    Set the current group ID and entries_read counter.',
   'HELP',
   '    Prints this help.',
 ]
@@ -103,7 +103,8 @@ function xgroup(keyspace: Keyspace, args: Args, context: CommandContext): Reply 
   if (name === 'destroy') return destroyed(keyspace, key, stream!, group)
   if (group === undefined) throw noGroup(groupName, key)
   if (name === 'setid') {
-    group.lastId = idAt(args[3]!, stream)
+    const isEnd = isWord(args[3]!, '-') || isWord(args[3]!, '+')
+    group.lastId = isEnd ? startOf(args[3]!) : idAt(args[3]!, stream)
     group.entriesRead = entriesRead
     keyspace.changed(key, stream!)
     return 'OK'

@@ -122,6 +122,4 @@ function wholeGroup(stream: StreamValue, group: StreamGroup, limit: number): Rep
 }
 
 /** What is known of streams and their groups. */
-export const streamInfo: readonly CommandSpec[] = [
-  reads('xinfo', -2, (args) => (args.length > 1 ? [1] : []), xinfo),
-]
+export const streamInfo: readonly CommandSpec[] = [reads('xinfo', -2, (args) => (args.length > 1 ? [1] : []), xinfo)]

@@ -63,9 +63,7 @@ function readQuery(args: Args, name: string): ReadQuery {
   if (streamsAt === 0) throw syntaxFault()
   const given = args.slice(streamsAt)
   if (given.length % 2 !== 0)
-    throw new CommandFault(
-      "Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
-    )
+    throw new CommandFault("Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.")
   if (isGroup && group === undefined) throw new CommandFault('Missing GROUP option for XREADGROUP')
   const half = given.length / 2
   return {

@@ -177,8 +177,6 @@ function xsetid(keyspace: Keyspace, args: Args): Reply {
   if (stream === undefined) throw noSuchKey()
   if (stream.last !== undefined && id < stream.last[0])
     throw new CommandFault('The ID specified in XSETID is smaller than the target stream top item')
-  if (id < stream.maxDeletedId)
-    throw new CommandFault('The ID specified in XSETID is smaller than current max_deleted_entry_id')
   if (stream.last !== undefined && added !== undefined && stream.size > added)
     throw new CommandFault('The entries_added specified in XSETID is smaller than the target stream length')
   stream.lastId = id

@@ -1,3 +1,4 @@
+import { bitfields } from './bitfields.ts'
 import { bits } from './bits.ts'
 import type { CommandSpec } from './command.ts'
 import { hashes } from './hashes.ts'
@@ -6,6 +7,7 @@ import { listMoves } from './list-moves.ts'
 import { lists } from './lists.ts'
 import { server } from './server.ts'
 import { sets } from './sets.ts'
+import { sorts } from './sort.ts'
 import { sortedSetAlgebra } from './sorted-set-algebra.ts'
 import { sortedSetPops } from './sorted-set-pops.ts'
 import { sortedSetRanges } from './sorted-set-ranges.ts'
@@ -20,6 +22,7 @@ import { strings } from './strings.ts'
 const specs: readonly CommandSpec[] = [
   ...strings,
   ...bits,
+  ...bitfields,
   ...keys,
   ...hashes,
   ...lists,
@@ -34,6 +37,7 @@ const specs: readonly CommandSpec[] = [
   ...streamGroups,
   ...streamClaims,
   ...streamInfo,
+  ...sorts,
   ...server,
 ]
 

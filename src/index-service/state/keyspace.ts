@@ -7,24 +7,13 @@ import { ListValue } from '../values/list-value.ts'
 import { SetValue } from '../values/set-value.ts'
 import { SortedSetValue } from '../values/sorted-set-value.ts'
 import { StreamValue } from '../values/stream-value.ts'
+import { Collections } from './collections.ts'
 import { Expiries } from './expiries.ts'
+import { KeyListing } from './key-listing.ts'
 import { KeyOrder } from './key-order.ts'
 import * as format from './record-format.ts'
-import { expireAtOf, HEAD_BYTES, keyOfRecord, packHead, RecordKeys, RecordType } from './record-format.ts'
+import { expireAtOf, HEAD_BYTES, packHead, RecordKeys, RecordType } from './record-format.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
-
-/** An entry of the Map of collections, the string of the key, this object. */
-const HELD_BYTES = 150
-const SCANNED = 256
-const SAMPLED = 64
-const NONE: readonly string[] = []
-
-interface Held {
-  readonly value: Collection
-  readonly ownBytes: number
-  /** What it took when it was last looked at. */
-  usedBytes: number
-}
 
 /** What a command needs of the log. */
 interface Moment {
@@ -42,18 +31,17 @@ interface Moment {
 export class Keyspace {
   readonly #records: Records
   readonly #keys = new RecordKeys()
-  readonly #collections = new Map<string, Held>()
+  readonly #collections = new Collections()
+  readonly #listing: KeyListing
   readonly #expiries = new Expiries()
   readonly #order = new KeyOrder()
-  readonly #ready = new Set<string>()
-  #collectionsBytes = 0
   #size = 0
   #buffer = new Uint8Array(4096)
   #moment: Moment = { timeMs: 0, index: 0, isRead: false }
-  #sampleCursor = 0
 
   constructor(records: Records) {
     this.#records = records
+    this.#listing = new KeyListing(records, (key) => this.#isLive(key))
   }
 
   /** Each command begins with it. */
@@ -71,7 +59,8 @@ export class Keyspace {
   }
 
   get usedBytes(): number {
-    return this.#records.usedBytes + this.#collectionsBytes + this.#expiries.usedBytes + this.#order.usedBytes
+    const objectsBytes = this.#collections.usedBytes + this.#expiries.usedBytes + this.#order.usedBytes
+    return this.#records.usedBytes + objectsBytes
   }
 
   /** When the next key expires; Infinity if none does. */
@@ -154,23 +143,23 @@ export class Keyspace {
   /** A collection has changed, or is new. The key may not hold anything else. An empty one is removed. */
   changed(key: Uint8Array, value: Collection): void {
     const name = latin1Of(key)
-    const held = this.#collections.get(name)
+    const isOld = this.#collections.has(name)
     if (value.size === 0 && value.type !== RecordType.Stream) {
-      if (held !== undefined) this.remove(key)
+      if (isOld) this.remove(key)
       return
     }
-    const expireAtMs = held === undefined ? 0 : expireAtOf(this.#record(key)!)
-    if (held === undefined) {
+    const expireAtMs = isOld ? expireAtOf(this.#record(key)!) : 0
+    if (isOld) this.#collections.account(name)
+    else {
       this.#enter(key)
-      this.#hold(name, value)
-      this.#signal(name, value.type)
-    } else this.#account(held)
+      this.#collections.add(name, value)
+    }
     this.#write(key, value.type, expireAtMs)
   }
 
   /** Something else that a command may wait for has come to a key. */
   signal(key: Uint8Array): void {
-    this.#ready.add(latin1Of(key))
+    this.#collections.signal(latin1Of(key))
   }
 
   /** Make the key this collection, whatever it was; an empty one removes it. */
@@ -220,7 +209,7 @@ export class Keyspace {
     if (type === RecordType.String) this.setString(to, Uint8Array.from(format.stringOf(record)), expireAtMs)
     else {
       this.remove(to)
-      const value = this.#cloneOf(latin1Of(from), type)
+      const value = this.#collections.copyOf(latin1Of(from))
       if (value instanceof HashValue) this.#copyFields(from, to, value)
       this.changed(to, value)
       if (expireAtMs !== 0) this.setExpiry(to, expireAtMs)
@@ -239,54 +228,29 @@ export class Keyspace {
   }
 
   flush(): void {
-    for (const [name, { value }] of this.#collections) this.#signalRemoved(name, value.type)
     this.#clear()
   }
 
-  /** Keys that commands may wait for, in the order in which they became ready since the last call. */
+  /** Keys for which commands may wait, in the order in which they became ready since the last call. */
   takeReady(): readonly string[] {
-    if (this.#ready.size === 0) return NONE
-    const ready = [...this.#ready]
-    this.#ready.clear()
-    return ready
+    return this.#collections.takeReady()
   }
 
-  /**
-   * Keys for SCAN. The order of records differs between processes. So a command in the log, whose answer may not, gets
-   * all keys at once, sorted.
-   */
+  /** Keys for SCAN. */
   scan(cursor: number, count: number): { readonly cursor: number; readonly keys: readonly Uint8Array[] } {
-    if (!this.#moment.isRead) return { cursor: 0, keys: this.sortedKeys().map(bytesOf) }
-    const scanned = this.#records.scan(cursor, count)
-    return { cursor: scanned.cursor, keys: scanned.keys.flatMap((record) => this.#liveKeyOf(record)) }
+    return this.#moment.isRead ? this.#listing.scan(cursor, count) : this.#listing.scanAll()
   }
 
   /** All keys in the order of their bytes, as latin1. */
   sortedKeys(): string[] {
-    const names: string[] = []
-    for (const key of this.#everyKey()) if (this.#isLive(key)) names.push(latin1Of(key))
-    return names.sort()
+    return this.#listing.sorted()
   }
 
   /** Any key. `random` is a uniform uint32. */
   randomKey(random: number): Uint8Array | undefined {
-    if (!this.#moment.isRead) {
-      const keys = this.sortedKeys()
-      return keys.length === 0 ? undefined : bytesOf(keys[random % keys.length]!)
-    }
-    // From the next few records in which there are keys, so that calls go through all of them.
-    const start = this.#sampleCursor
-    for (let isRound = false; ; ) {
-      const { cursor, keys } = this.#records.scan(this.#sampleCursor, SAMPLED)
-      this.#sampleCursor = cursor
-      const live = keys.flatMap((record) => this.#liveKeyOf(record))
-      if (live.length > 0) return live[random % live.length]!
-      if (isRound && cursor >= start) return undefined
-      if (cursor === 0) {
-        if (isRound || start === 0) return undefined
-        isRound = true
-      }
-    }
+    if (this.#moment.isRead) return this.#listing.sample(random)
+    const names = this.#listing.sorted()
+    return names.length === 0 ? undefined : bytesOf(names[random % names.length]!)
   }
 
   /** Keys that are encoded tuples, from `from` up to before `to`, or backwards. */
@@ -311,7 +275,7 @@ export class Keyspace {
 
   /** Write everything, and give the chunks that are full. */
   *encode(writer: SnapshotWriter): Generator<Uint8Array> {
-    for (const key of this.#everyKey()) {
+    for (const key of this.#listing.every()) {
       this.#encodeKey(writer, key)
       yield* writer.takeFull()
     }
@@ -321,7 +285,7 @@ export class Keyspace {
   decode(reader: SnapshotReader): void {
     this.#clear()
     for (let type = reader.u8(); type !== 0; type = reader.u8()) this.#decodeKey(reader, type)
-    this.#ready.clear()
+    this.#collections.takeReady()
   }
 
   #encodeKey(writer: SnapshotWriter, key: Uint8Array): void {
@@ -331,8 +295,11 @@ export class Keyspace {
     writer.bytes(key)
     writer.f64(format.versionOf(record))
     writer.f64(expireAtOf(record))
-    if (type === RecordType.String) return writer.bytes(format.stringOf(record))
-    const { value } = this.#collections.get(latin1Of(key))!
+    if (type === RecordType.String) {
+      writer.bytes(format.stringOf(record))
+      return
+    }
+    const value = this.#collections.get(latin1Of(key))
     value.encode(writer)
     if (value instanceof HashValue) for (const field of value.members) writer.bytes(this.field(key, bytesOf(field))!)
   }
@@ -343,9 +310,12 @@ export class Keyspace {
     const expireAtMs = reader.f64()
     this.#enter(key)
     this.#moveExpiry(key, 0, expireAtMs)
-    if (type === RecordType.String) return this.#write(key, type, expireAtMs, reader.bytes())
+    if (type === RecordType.String) {
+      this.#write(key, type, expireAtMs, reader.bytes())
+      return
+    }
     const value = decodeCollection(type, reader)
-    this.#hold(latin1Of(key), value)
+    this.#collections.add(latin1Of(key), value)
     this.#write(key, type, expireAtMs)
     if (value instanceof HashValue)
       for (const field of value.members) this.#records.set(this.#keys.ofField(key, bytesOf(field)), reader.bytes())
@@ -369,16 +339,11 @@ export class Keyspace {
     return record !== undefined && this.#isValid(record)
   }
 
-  #liveKeyOf(recordKey: Uint8Array): readonly Uint8Array[] {
-    const key = keyOfRecord(recordKey)
-    return key !== undefined && this.#isLive(key) ? [key] : []
-  }
-
   #collection<T extends Collection>(key: Uint8Array, kind: new () => T): T | undefined {
     const record = this.#record(key)
     if (record === undefined) return undefined
     if (format.typeOf(record) === RecordType.String) throw wrongType()
-    const { value } = this.#collections.get(latin1Of(key))!
+    const value = this.#collections.get(latin1Of(key))
     if (value instanceof kind) return value
     throw wrongType()
   }
@@ -407,25 +372,10 @@ export class Keyspace {
   }
 
   #dropCollection(key: Uint8Array, name: string): void {
-    const { value, usedBytes } = this.#collections.get(name)!
+    const value = this.#collections.get(name)
     if (value instanceof HashValue)
       for (const field of value.members) this.#records.delete(this.#keys.ofField(key, bytesOf(field)))
     this.#collections.delete(name)
-    this.#collectionsBytes -= usedBytes
-    this.#signalRemoved(name, value.type)
-  }
-
-  #hold(name: string, value: Collection): void {
-    const ownBytes = HELD_BYTES + name.length
-    const held: Held = { value, ownBytes, usedBytes: ownBytes + value.usedBytes }
-    this.#collections.set(name, held)
-    this.#collectionsBytes += held.usedBytes
-  }
-
-  #account(held: Held): void {
-    this.#collectionsBytes -= held.usedBytes
-    held.usedBytes = held.ownBytes + held.value.usedBytes
-    this.#collectionsBytes += held.usedBytes
   }
 
   #moveExpiry(key: Uint8Array, from: number, to: number): void {
@@ -433,21 +383,6 @@ export class Keyspace {
     const name = latin1Of(key)
     if (from !== 0) this.#expiries.remove(from, name)
     if (to !== 0) this.#expiries.add(to, name)
-  }
-
-  #signal(name: string, type: number): void {
-    if (type === RecordType.List || type >= RecordType.SortedSet) this.#ready.add(name)
-  }
-
-  /** Readers of a group of a stream are told when it is gone. */
-  #signalRemoved(name: string, type: number): void {
-    if (type === RecordType.Stream) this.#ready.add(name)
-  }
-
-  #cloneOf(name: string, type: number): Collection {
-    const writer = new SnapshotWriter()
-    this.#collections.get(name)!.value.encode(writer)
-    return decodeCollection(type, new SnapshotReader(writer.takeAll()))
   }
 
   #copyFields(from: Uint8Array, to: Uint8Array, hash: HashValue): void {
@@ -458,24 +393,11 @@ export class Keyspace {
     }
   }
 
-  *#everyKey(): Generator<Uint8Array> {
-    let cursor = 0
-    do {
-      const scanned = this.#records.scan(cursor, SCANNED)
-      cursor = scanned.cursor
-      for (const record of scanned.keys) {
-        const key = keyOfRecord(record)
-        if (key !== undefined) yield key
-      }
-    } while (cursor !== 0)
-  }
-
   #clear(): void {
     this.#records.clear()
     this.#collections.clear()
     this.#expiries.clear()
     this.#order.clear()
-    this.#collectionsBytes = 0
     this.#size = 0
   }
 }

@@ -34,8 +34,8 @@ export class SnapshotWriter {
 
   text(latin1: string): void {
     this.count(latin1.length)
-    if (this.#length + latin1.length > CHUNK_BYTES) return this.#append(Buffer.from(latin1, 'latin1'))
-    this.#length += this.#chunk.write(latin1, this.#length, 'latin1')
+    if (this.#length + latin1.length > CHUNK_BYTES) this.#append(Buffer.from(latin1, 'latin1'))
+    else this.#length += this.#chunk.write(latin1, this.#length, 'latin1')
   }
 
   /** Chunks that are full: they are the caller's. */

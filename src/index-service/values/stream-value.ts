@@ -108,9 +108,13 @@ export class StreamValue {
     return found
   }
 
-  /** True if an entry of an id from `start` on was deleted: a count of entries cannot tell them from others. */
+  /**
+   * True if an entry was deleted, of an id from `start` on, that had others before it: what is left cannot tell how many
+   * there were.
+   */
   hasGapsFrom(start: bigint): boolean {
-    return this.size > 0 && this.maxDeletedId !== 0n && start <= this.maxDeletedId
+    const firstId = this.first?.[0]
+    return firstId !== undefined && firstId <= this.maxDeletedId && start <= this.maxDeletedId
   }
 
   /** How many entries were added up to an id; undefined if it cannot be known. As Redis estimates it. */

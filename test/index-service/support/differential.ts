@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import type { Reply } from '../../../src/index-service/commands/reply.ts'
 import { commandNamed } from '../../../src/index-service/commands/table.ts'
 import type { Call, ShardAnswer } from '../../../src/index-service/state/shard-command.ts'
@@ -22,6 +23,8 @@ export const withoutRedis: string | false =
 
 /** Runs something with a connection to a redis-server of its own. */
 export async function withRedis(use: (client: RespClient) => Promise<void>): Promise<void> {
+  // SORT with ALPHA sorts by it.
+  process.env['LC_ALL'] = 'C'
   const directory = mkdtempSync(join(tmpdir(), 'aether-redis-'))
   try {
     await using _server = await RedisServer.start(directory)

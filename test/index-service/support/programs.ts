@@ -130,13 +130,43 @@ const scoreBound: Part = (pick) =>
 const lexBound: Part = (pick) =>
   pick.once(3) ? pick.of(['-', '+', '', 'a', '+a']) : pick.of(['[', '(']) + (word(pick) as string)
 
+const bitOperation: Part = (pick) => {
+  const type = pick.once(15)
+    ? pick.of(['u64', 'i65', 'x8', 'i0', '8'])
+    : pick.of(['u1', 'u8', 'i8', 'i16', 'u63', 'i64', 'u5', 'i3'])
+  const offset = pick.once(15)
+    ? pick.of(['-1', '#', 'abc', '4294967296', '#-1'])
+    : pick.of(['0', '1', '7', '8', '#1', '#2', '30'])
+  const value = integer(pick) as string
+  return pick.of([
+    ['GET', type, offset],
+    ['SET', type, offset, value],
+    ['INCRBY', type, offset, value],
+    ['OVERFLOW', pick.of(['WRAP', 'SAT', 'FAIL', 'foo', 'sat', 'fail'])],
+  ])
+}
+const sortPattern: Part = (pick) => pick.of(['*', '#', 'k*', '*->a', 'nosort', 'has*->hello', 'h*->', '*sh->b'])
 const group: Part = (pick) => pick.of(['g1', 'g2'])
 const consumer: Part = (pick) => pick.of(['c1', 'c2', 'c3'])
-const ID_EDGES = ['-', '+', '$', '1-', '-1', 'abc', '', '0', '0-0', '18446744073709551615', '1-2-3', '18446744073709551616']
+const ID_EDGES = [
+  '-',
+  '+',
+  '$',
+  '1-',
+  '-1',
+  'abc',
+  '',
+  '0',
+  '0-0',
+  '18446744073709551615',
+  '1-2-3',
+  '18446744073709551616',
+]
 const id: Part = (pick) =>
   pick.once(15) ? pick.of(ID_EDGES) : `${pick.below(30)}${pick.once(3) ? `-${pick.below(4)}` : ''}`
 /** Grows slowly: a stream accepts some of them. */
-const newId: Part = (pick) => (pick.once(20) ? (id(pick) as string) : `${pick.below(40)}${pick.of(['', '-*', '-1', '-2'])}`)
+const newId: Part = (pick) =>
+  pick.once(20) ? (id(pick) as string) : `${pick.below(40)}${pick.of(['', '-*', '-1', '-2'])}`
 const idBound: Part = (pick) => (pick.once(3) ? pick.of(['-', '+']) : (pick.once(6) ? '(' : '') + (id(pick) as string))
 const trimming: Part = (pick) => [
   pick.of(['MAXLEN', 'MINID']),
@@ -310,9 +340,26 @@ export const templates: readonly (readonly (Part | string)[])[] = [
   ['ZRANK', sortedSet, word],
   ['ZREVRANK', sortedSet, word],
   ['ZRANGE', sortedSet, integer, integer, maybe('REV'), maybe('WITHSCORES')],
-  ['ZRANGE', sortedSet, scoreBound, scoreBound, 'BYSCORE', maybe('REV'), maybe('LIMIT', integer, integer), maybe('WITHSCORES')],
+  [
+    'ZRANGE',
+    sortedSet,
+    scoreBound,
+    scoreBound,
+    'BYSCORE',
+    maybe('REV'),
+    maybe('LIMIT', integer, integer),
+    maybe('WITHSCORES'),
+  ],
   ['ZRANGE', lexSet, lexBound, lexBound, 'BYLEX', maybe('REV'), maybe('LIMIT', integer, integer)],
-  ['ZRANGE', lexSet, integer, integer, maybe('BYLEX'), maybe('LIMIT', integer, integer), maybe('WITHSCORES', 'BYSCORE')],
+  [
+    'ZRANGE',
+    lexSet,
+    integer,
+    integer,
+    maybe('BYLEX'),
+    maybe('LIMIT', integer, integer),
+    maybe('WITHSCORES', 'BYSCORE'),
+  ],
   ['ZREVRANGE', sortedSet, integer, integer, maybe(oneOf('WITHSCORES', 'REV'))],
   ['ZRANGEBYSCORE', sortedSet, scoreBound, scoreBound, maybe('WITHSCORES'), maybe('LIMIT', integer, integer)],
   ['ZREVRANGEBYSCORE', sortedSet, scoreBound, scoreBound, maybe('LIMIT', integer, integer), maybe('WITHSCORES')],
@@ -331,8 +378,20 @@ export const templates: readonly (readonly (Part | string)[])[] = [
   ['BZPOPMIN', many(1, 2, sortedSet), timeout],
   ['BZPOPMAX', many(1, 2, sortedSet), timeout],
   ['BZMPOP', timeout, counted(sortedSet), oneOf('MIN', 'MAX'), maybe('COUNT', integer)],
-  ['ZUNION', counted(anySet), maybe('WEIGHTS', float, float), maybe('AGGREGATE', oneOf('SUM', 'MIN', 'MAX', 'foo')), maybe('WITHSCORES')],
-  ['ZINTER', counted(anySet), maybe('WEIGHTS', float, float), maybe('AGGREGATE', oneOf('SUM', 'MIN', 'MAX')), maybe('WITHSCORES')],
+  [
+    'ZUNION',
+    counted(anySet),
+    maybe('WEIGHTS', float, float),
+    maybe('AGGREGATE', oneOf('SUM', 'MIN', 'MAX', 'foo')),
+    maybe('WITHSCORES'),
+  ],
+  [
+    'ZINTER',
+    counted(anySet),
+    maybe('WEIGHTS', float, float),
+    maybe('AGGREGATE', oneOf('SUM', 'MIN', 'MAX')),
+    maybe('WITHSCORES'),
+  ],
   ['ZDIFF', counted(anySet), maybe('WITHSCORES')],
   ['ZUNIONSTORE', sortedSet, counted(anySet), maybe('WEIGHTS', float), maybe('AGGREGATE', oneOf('SUM', 'MIN', 'MAX'))],
   ['ZINTERSTORE', sortedSet, counted(anySet), maybe('WEIGHTS', float, float), maybe('AGGREGATE', oneOf('MIN', 'MAX'))],
@@ -340,6 +399,19 @@ export const templates: readonly (readonly (Part | string)[])[] = [
   ['ZINTERCARD', counted(anySet), maybe('LIMIT', integer)],
   ['ZRANDMEMBER', sortedSet, maybe(integer), maybe(oneOf('WITHSCORES', 'foo'))],
   ['ZSCAN', sortedSet, oneOf('0', '0', 'abc'), maybe('MATCH', pattern), 'COUNT', '1000'],
+  ['BITFIELD', oneOf('bits', text), many(1, 3, bitOperation)],
+  ['BITFIELD_RO', oneOf('bits', text), many(1, 3, bitOperation)],
+  [
+    'SORT',
+    oneOf(list, anySet, set),
+    maybe('BY', sortPattern),
+    maybe('LIMIT', integer, integer),
+    maybe('GET', sortPattern),
+    maybe(oneOf('ASC', 'DESC')),
+    maybe('ALPHA'),
+  ],
+  ['SORT', oneOf(list, anySet, set), 'ALPHA', maybe('DESC'), maybe('STORE', list)],
+  ['SORT_RO', oneOf(list, anySet, set), maybe('BY', 'nosort'), maybe('GET', '#'), maybe('STORE', list)],
   ['XADD', stream, maybe(oneOf('NOMKSTREAM', 'MAXLEN', 'foo')), maybe(trimming), newId, many(1, 2, word, word)],
   ['XADD', stream, newId, many(1, 2, word, word)],
   ['XADD', stream, newId, 'f', 'v'],
@@ -349,19 +421,55 @@ export const templates: readonly (readonly (Part | string)[])[] = [
   ['XREVRANGE', stream, idBound, idBound, maybe('COUNT', integer)],
   ['XDEL', stream, many(1, 2, id)],
   ['XSETID', stream, id, maybe('ENTRIESADDED', oneOf('0', '1', '50', '-1', 'abc')), maybe('MAXDELETEDID', id)],
-  ['XREAD', maybe('COUNT', integer), maybe('BLOCK', oneOf('1', '1', '-1', 'x')), 'STREAMS', stream, oneOf('$', '>', id, id, id)],
+  [
+    'XREAD',
+    maybe('COUNT', integer),
+    maybe('BLOCK', oneOf('1', '1', '-1', 'x')),
+    'STREAMS',
+    stream,
+    oneOf('$', '>', id, id, id),
+  ],
   ['XREAD', maybe('COUNT', '2'), 'STREAMS', stream, stream, id, id],
-  ['XGROUP', 'CREATE', stream, group, oneOf('$', id), maybe('MKSTREAM'), maybe('ENTRIESREAD', oneOf('0', '1', '5', '-1', '-2', 'abc'))],
+  [
+    'XGROUP',
+    'CREATE',
+    stream,
+    group,
+    oneOf('$', id),
+    maybe('MKSTREAM'),
+    maybe('ENTRIESREAD', oneOf('0', '1', '5', '-1', '-2', 'abc')),
+  ],
   ['XGROUP', 'CREATE', stream, group, '0', 'MKSTREAM'],
   ['XGROUP', 'SETID', stream, group, oneOf('$', id), maybe('ENTRIESREAD', oneOf('0', '1', '5', '-1', '-2', 'abc'))],
   ['XGROUP', oneOf('DESTROY', 'foo', 'HELPER'), stream, group],
   ['XGROUP', oneOf('CREATECONSUMER', 'DELCONSUMER'), stream, group, consumer],
-  ['XREADGROUP', 'GROUP', group, consumer, maybe('COUNT', integer), maybe('NOACK'), 'STREAMS', stream, oneOf('>', '>', '>', '0', id, '$')],
+  [
+    'XREADGROUP',
+    'GROUP',
+    group,
+    consumer,
+    maybe('COUNT', integer),
+    maybe('NOACK'),
+    'STREAMS',
+    stream,
+    oneOf('>', '>', '>', '0', id, '$'),
+  ],
   ['XREADGROUP', 'GROUP', group, consumer, maybe('BLOCK', '1'), 'STREAMS', stream, oneOf('>', '>', '0')],
   ['XACK', stream, group, many(1, 2, id)],
   ['XPENDING', stream, group],
   ['XPENDING', stream, group, maybe('IDLE', '0'), idBound, idBound, integer, maybe(consumer)],
-  ['XCLAIM', stream, group, consumer, oneOf('0', '100000', 'x'), many(1, 3, id), maybe(oneOf('FORCE', 'JUSTID')), maybe('RETRYCOUNT', integer), maybe('TIME', '1000'), maybe('LASTID', id)],
+  [
+    'XCLAIM',
+    stream,
+    group,
+    consumer,
+    oneOf('0', '100000', 'x'),
+    many(1, 3, id),
+    maybe(oneOf('FORCE', 'JUSTID')),
+    maybe('RETRYCOUNT', integer),
+    maybe('TIME', '1000'),
+    maybe('LASTID', id),
+  ],
   ['XAUTOCLAIM', stream, group, consumer, oneOf('0', '100000', 'x'), idBound, maybe('COUNT', integer), maybe('JUSTID')],
   ['XINFO', 'STREAM', stream],
   ['XINFO', 'STREAM', stream, 'FULL', maybe('COUNT', '1')],

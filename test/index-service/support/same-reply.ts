@@ -11,6 +11,8 @@ export function shownReply(command: readonly string[], reply: Reply): string {
   const name = command[0]!.toUpperCase()
   if (RANDOM.has(name)) return shapeOf(reply)
   if (name === 'HSCAN' || name === 'ZSCAN') return shownScan(reply, name === 'ZSCAN')
+  // The order of a set, or of elements of one weight, means nothing; a limit cuts by it.
+  if (name.startsWith('SORT') && command.includes('BY') && Array.isArray(reply)) return String(reply.length)
   const text = shown(reply, UNORDERED.has(name))
   // C ends names at a zero.
   if (text.startsWith('-NOGROUP')) return '-NOGROUP'
@@ -24,13 +26,21 @@ function shownScan(reply: Reply, hasScores: boolean): string {
   if (!Array.isArray(reply)) return shown(reply, false)
   const [cursor, flat] = reply as [Reply, Reply[]]
   const pairs = flat.flatMap((field, at) =>
-    at % 2 === 0 ? [shown([field, valueOf(flat[at + 1]!, hasScores)], false)] : [],
+    at % 2 === 0 ? [shown([field, scanValueOf(flat[at + 1]!, hasScores)], false)] : [],
   )
   return `${shown(cursor, false)} ${pairs.sort().join()}`
 }
 
-function valueOf(value: Reply, isScore: boolean): Reply {
-  return isScore ? { double: Number(Buffer.from(value as Uint8Array).toString().replace('inf', 'Infinity')) } : value
+function scanValueOf(value: Reply, isScore: boolean): Reply {
+  return isScore
+    ? {
+        double: Number(
+          Buffer.from(value as Uint8Array)
+            .toString()
+            .replace('inf', 'Infinity'),
+        ),
+      }
+    : value
 }
 
 function shapeOf(reply: Reply): string {

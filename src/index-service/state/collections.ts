@@ -1,0 +1,89 @@
+import { type Collection, decodeCollection } from '../values/collection.ts'
+import { RecordType } from './record-format.ts'
+import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
+
+/** An entry of the Map, the string of the key, this object. */
+const HELD_BYTES = 180
+const NONE: readonly string[] = []
+
+interface Held {
+  readonly value: Collection
+  readonly ownBytes: number
+  /** What it took when it was last looked at. */
+  usedBytes: number
+}
+
+/** The values of keys that are not strings, by key as latin1, what they take, and which of them became ready. */
+export class Collections {
+  readonly #held = new Map<string, Held>()
+  readonly #ready = new Set<string>()
+  #usedBytes = 0
+
+  get usedBytes(): number {
+    return this.#usedBytes
+  }
+
+  has(name: string): boolean {
+    return this.#held.has(name)
+  }
+
+  /** It has to be there. */
+  get(name: string): Collection {
+    return this.#held.get(name)!.value
+  }
+
+  /** A new one, for which commands may wait. */
+  add(name: string, value: Collection): void {
+    const ownBytes = HELD_BYTES + name.length
+    this.#held.set(name, { value, ownBytes, usedBytes: ownBytes + value.usedBytes })
+    this.#usedBytes += ownBytes + value.usedBytes
+    if (value.type === RecordType.List || value.type >= RecordType.SortedSet) this.#ready.add(name)
+  }
+
+  /** One that is there has changed. */
+  account(name: string): void {
+    const held = this.#held.get(name)!
+    this.#usedBytes -= held.usedBytes
+    held.usedBytes = held.ownBytes + held.value.usedBytes
+    this.#usedBytes += held.usedBytes
+  }
+
+  delete(name: string): void {
+    const { value, usedBytes } = this.#held.get(name)!
+    this.#held.delete(name)
+    this.#usedBytes -= usedBytes
+    this.#signalGone(name, value)
+  }
+
+  /** Something for which commands may wait has come to a key. */
+  signal(name: string): void {
+    this.#ready.add(name)
+  }
+
+  /** Keys for which commands may wait, in the order in which they became ready since the last call. */
+  takeReady(): readonly string[] {
+    if (this.#ready.size === 0) return NONE
+    const ready = [...this.#ready]
+    this.#ready.clear()
+    return ready
+  }
+
+  /** A copy. */
+  copyOf(name: string): Collection {
+    const value = this.get(name)
+    const writer = new SnapshotWriter()
+    value.encode(writer)
+    return decodeCollection(value.type, new SnapshotReader(writer.takeAll()))
+  }
+
+  clear(): void {
+    for (const [name, { value }] of this.#held) this.#signalGone(name, value)
+    this.#held.clear()
+    this.#usedBytes = 0
+  }
+
+  /** Readers of a group of a stream are told when it is gone. */
+  #signalGone(name: string, { type }: Collection): void {
+    if (type === RecordType.Stream) this.#ready.add(name)
+  }
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { Buffer } from 'node:buffer'
+import { test } from 'node:test'
+import { shardCodec } from '../../../src/index-service/state/shard-codec.ts'
+import type { ShardCommand } from '../../../src/index-service/state/shard-command.ts'
+import { Random } from '../../../src/runtime/index.ts'
+
+const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+const call = { name: 'SET', args: [bytes('key'), bytes(''), bytes('\0\xff'.repeat(100)), bytes('x'.repeat(70_000))] }
+
+const commands: readonly ShardCommand[] = [
+  { calls: [] },
+  { calls: [call] },
+  { calls: [call, { name: 'PING', args: [] }, call] },
+  { calls: [call], waiter: 2 ** 48 + 17 },
+  { calls: [], watched: [{ key: bytes('a'), version: 0 }] },
+  {
+    calls: [call],
+    watched: [
+      { key: bytes(''), version: 2 ** 50 },
+      { key: bytes('b'), version: 1 },
+    ],
+    waiter: 0,
+  },
+  { expire: true },
+  { cancel: 12 },
+  { forget: [] },
+  { forget: [1, 2 ** 52, 3] },
+]
+
+const plain = (command: ShardCommand): unknown => JSON.parse(JSON.stringify(command, (_, value) => plainBytes(value)))
+const plainBytes = (value: unknown): unknown =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value
+
+test('each command is what it was after it was encoded and decoded', () => {
+  for (const command of commands) {
+    const encoded = Uint8Array.from(shardCodec.encode(command))
+    assert.equal(JSON.stringify(plain(shardCodec.decode(encoded))), JSON.stringify(plain(command)))
+  }
+})
+
+test('what was decoded has memory of its own', () => {
+  const encoded = Uint8Array.from(shardCodec.encode({ calls: [call] }))
+  const decoded = shardCodec.decode(encoded)
+  encoded.fill(0)
+  assert.deepEqual(plain(decoded), plain({ calls: [call] }))
+})
+
+test('a command that is cut off at any byte, or has more behind it, is refused', () => {
+  for (const command of commands) {
+    const encoded = Uint8Array.from(shardCodec.encode(command))
+    const ends = Array.from({ length: Math.min(encoded.length, 400) }, (_, end) => end)
+    for (const end of [...ends, encoded.length - 1])
+      assert.throws(() => shardCodec.decode(encoded.subarray(0, end)), { code: 'ERR_AETHER_INDEX_COMMAND' })
+    assert.throws(() => shardCodec.decode(Buffer.concat([encoded, Buffer.alloc(1)])), /more follows/)
+  }
+})
+
+test('damaged bytes are a command or are refused, and take no more memory than there are bytes', () => {
+  const random = new Random(7)
+  let refused = 0
+  for (let round = 0; round < 3_000; round += 1) {
+    const encoded = Uint8Array.from(shardCodec.encode(commands[round % commands.length]!)).subarray(0, 200)
+    for (let flips = 0; flips <= random.below(3); flips += 1) encoded[random.below(encoded.length)] = random.below(256)
+    try {
+      shardCodec.decode(encoded)
+    } catch (error) {
+      assert.equal((error as { code: unknown }).code, 'ERR_AETHER_INDEX_COMMAND')
+      refused += 1
+    }
+  }
+  assert.ok(refused > 1_000, `${refused} were refused`)
+})
+
+test('kinds and flags that are not known are refused by name', () => {
+  assert.throws(() => shardCodec.decode(Uint8Array.of(9)), /kind 9 is unknown/)
+  assert.throws(() => shardCodec.decode(Uint8Array.of(1, 8, 0)), /flags 8 are unknown/)
+  assert.throws(() => shardCodec.decode(Uint8Array.of(3, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)), /not whole/)
+})
