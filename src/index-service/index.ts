@@ -16,7 +16,7 @@
 export { type ConnectIndexOptions, connectIndex } from './connect-index.ts'
 export { IndexError, type IndexErrorKind, type IndexOutcome } from './errors.ts'
 export type { IndexArgument, IndexCallOptions, IndexValue } from './handles/caller.ts'
-export { IndexHash } from './handles/hash-handle.ts'
+export { type IndexFields, IndexHash } from './handles/hash-handle.ts'
 export {
   Index,
   type IndexCommand,
@@ -26,7 +26,7 @@ export {
 } from './handles/index-handle.ts'
 export { IndexList } from './handles/list-handle.ts'
 export { IndexSet } from './handles/set-handle.ts'
-export { IndexSortedSet, type Scored } from './handles/sorted-set-handle.ts'
+export { type IndexRankOptions, IndexSortedSet, type Scored } from './handles/sorted-set-handle.ts'
 export type { IndexKey } from './keys/index-key.ts'
 export type { TuplePart } from './keys/tuple-part.ts'
 export { IndexNode } from './node/index-node.ts'

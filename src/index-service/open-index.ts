@@ -88,6 +88,7 @@ export async function openIndex(group: RegionGroup, options: OpenIndexOptions): 
 export async function openNode(group: RegionGroup, options: OpenIndexOptions): Promise<IndexNode> {
   if (!(group instanceof RegionGroup)) throw mustBe('group', 'a group, as join() resolves with', group)
   checkOptions('openIndex', options, names)
+  if (options === undefined) throw mustBe('options', "an object such as { name: 'users' }", options)
   const {
     name,
     replicas = DEFAULT_REPLICAS,

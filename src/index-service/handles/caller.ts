@@ -1,4 +1,11 @@
-import { ArgumentError, checkMilliseconds, checkSignal, mustBe } from '../../native/index.ts'
+import {
+  ArgumentError,
+  checkMilliseconds,
+  checkOptions,
+  checkSignal,
+  mustBe,
+  type OptionNames,
+} from '../../native/index.ts'
 import { type FaultReply, isFault, type Reply } from '../commands/reply.ts'
 import { commandNamed } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
@@ -19,6 +26,8 @@ export interface IndexCallOptions {
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
+
+export const callNames: OptionNames<IndexCallOptions> = { timeoutMs: true, signal: true }
 
 const DEFAULT_TIMEOUT_MS = 30_000
 /** Longer ones would not fit into a piece of memory. */
@@ -97,6 +106,40 @@ export class Caller {
   }
 }
 
+/** Makes calls about one key. */
+export class KeyCaller {
+  readonly key: Uint8Array
+  readonly #caller: Caller
+
+  constructor(caller: Caller, key: Uint8Array) {
+    this.#caller = caller
+    this.key = key
+  }
+
+  get shard(): ShardPort {
+    return this.#caller.shardOf(this.key)
+  }
+
+  /** `method`: whose options these are. */
+  async call(
+    method: string,
+    name: string,
+    args: readonly Uint8Array[],
+    options: IndexCallOptions | undefined,
+  ): Promise<Reply> {
+    checkOptions(method, options, callNames)
+    return await this.#caller.one({ name, args: [this.key, ...args] }, options)
+  }
+
+  async wait(
+    call: string,
+    args: readonly Uint8Array[],
+    { timeoutMs = Number.POSITIVE_INFINITY, signal }: IndexCallOptions,
+  ): Promise<Reply> {
+    return await this.#caller.wait({ name: call, args: [this.key, ...args] }, timeoutMs, signal)
+  }
+}
+
 const APART =
   'the keys are in different shards, and one call is about one shard; give the keys a common part in braces, such as {user:1}'
 
@@ -112,8 +155,8 @@ export function callOf(name: string, key: IndexKey, ...rest: readonly IndexArgum
 }
 
 export function bytesOfValue(value: IndexValue, name: string = 'value'): Uint8Array {
-  const bytes = typeof value === 'object' ? value : Buffer.from(textOf(value, name))
-  if (!(bytes instanceof Uint8Array)) throw mustBe(name, 'text, bytes or a number', value)
+  // A copy: the caller may change its own before this one is sent.
+  const bytes = value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(textOf(value, name))
   if (bytes.length > VALUE_BYTES_MAX)
     throw new ArgumentError(name, `a value has at most ${VALUE_BYTES_MAX} bytes, not ${bytes.length}`)
   return bytes

@@ -1,48 +1,58 @@
+import { checkOptions, mustBe } from '../../native/index.ts'
 import type { Reply } from '../commands/reply.ts'
-import { bufferOf, bytesOfValue, type Caller, type IndexCallOptions, type IndexValue, numberOf } from './caller.ts'
+import {
+  bufferOf,
+  bytesOfValue,
+  callNames,
+  type IndexCallOptions,
+  type IndexValue,
+  type KeyCaller,
+  numberOf,
+} from './caller.ts'
+
+/** Fields of a hash with their values. */
+export type IndexFields = Readonly<Record<string, IndexValue>> | readonly (readonly [string | Uint8Array, IndexValue])[]
 
 /** Fields with values, at a key. Fields are text or bytes. Made by `index.hashAt(key)`. */
 export class IndexHash {
-  readonly #caller: Caller
-  readonly #key: Uint8Array
+  readonly #at: KeyCaller
 
   /** @internal */
-  constructor(caller: Caller, key: Uint8Array) {
-    this.#caller = caller
-    this.#key = key
+  constructor(at: KeyCaller) {
+    this.#at = at
   }
 
   /** The value of a field; undefined if there is none. */
   async get(field: string | Uint8Array, options: IndexCallOptions = {}): Promise<Buffer | undefined> {
     const bytes = bytesOfValue(field, 'field')
-    const looked = this.#caller.shardOf(this.#key).lookAtField(this.#key, bytes)
+    checkOptions('get', options, callNames)
+    const looked = this.#at.shard.lookAtField(this.#at.key, bytes)
     if (looked instanceof Uint8Array || looked === null) return bufferOf(looked)
-    return bufferOf(await this.#call('HGET', [bytes], options))
+    return bufferOf(await this.#at.call('get', 'HGET', [bytes], options))
   }
 
   /** Store a field, or several; how many are new. */
-  async set(
-    fields: Readonly<Record<string, IndexValue>> | readonly (readonly [string | Uint8Array, IndexValue])[],
-    options: IndexCallOptions = {},
-  ): Promise<number> {
-    const pairs = Array.isArray(fields) ? fields : Object.entries(fields)
+  async set(fields: IndexFields, options: IndexCallOptions = {}): Promise<number> {
+    const pairs = pairsOf(fields)
     const args = pairs.flatMap(([field, value]) => [bytesOfValue(field, 'field'), bytesOfValue(value)])
-    return numberOf(await this.#call('HSET', args, options))
+    return numberOf(await this.#at.call('set', 'HSET', args, options))
   }
 
   /** How many of the fields were there. */
   async delete(...fields: readonly (string | Uint8Array)[]): Promise<number> {
     if (fields.length === 0) return 0
     return numberOf(
-      await this.#call(
+      await this.#at.call(
+        'delete',
         'HDEL',
         fields.map((field) => bytesOfValue(field, 'field')),
+        undefined,
       ),
     )
   }
 
   async has(field: string | Uint8Array, options: IndexCallOptions = {}): Promise<boolean> {
-    return (await this.#call('HEXISTS', [bytesOfValue(field, 'field')], options)) === 1
+    return (await this.#at.call('has', 'HEXISTS', [bytesOfValue(field, 'field')], options)) === 1
   }
 
   /** Add to the number that a field holds, and return the sum. */
@@ -51,20 +61,27 @@ export class IndexHash {
     by: number | bigint = 1,
     options: IndexCallOptions = {},
   ): Promise<number> {
-    return numberOf(await this.#call('HINCRBY', [bytesOfValue(field, 'field'), bytesOfValue(by)], options))
+    return numberOf(
+      await this.#at.call('increment', 'HINCRBY', [bytesOfValue(field, 'field'), bytesOfValue(by)], options),
+    )
   }
 
   /** All fields and values, in the order in which the fields came. */
   async entries(options: IndexCallOptions = {}): Promise<(readonly [field: Buffer, value: Buffer])[]> {
-    const all = (await this.#call('HGETALL', [], options)) as ReadonlyMap<Reply, Reply>
+    const all = (await this.#at.call('entries', 'HGETALL', [], options)) as ReadonlyMap<Reply, Reply>
     return [...all].map(([field, value]) => [bufferOf(field)!, bufferOf(value)!])
   }
 
   async size(options: IndexCallOptions = {}): Promise<number> {
-    return numberOf(await this.#call('HLEN', [], options))
-  }
-
-  #call(name: string, args: readonly Uint8Array[], options?: IndexCallOptions): Promise<Reply> {
-    return this.#caller.one({ name, args: [this.#key, ...args] }, options)
+    return numberOf(await this.#at.call('size', 'HLEN', [], options))
   }
 }
+
+function pairsOf(fields: IndexFields): readonly (readonly [string | Uint8Array, IndexValue])[] {
+  if (typeof fields !== 'object' || fields === null) throw mustBe('fields', FIELDS, fields)
+  if (!Array.isArray(fields)) return Object.entries(fields)
+  if (fields.every((pair) => Array.isArray(pair) && pair.length === 2)) return fields
+  throw mustBe('fields', FIELDS, fields)
+}
+
+const FIELDS = 'an object such as { name: "ada" }, or pairs of a field and a value'

@@ -1,4 +1,12 @@
-import { ArgumentError, checkOptions, checkWhole, mustBe, type OptionNames } from '../../native/index.ts'
+import {
+  ArgumentError,
+  checkBoolean,
+  checkOptions,
+  checkText,
+  checkWhole,
+  mustBe,
+  type OptionNames,
+} from '../../native/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import { commandNamed } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
@@ -6,14 +14,17 @@ import { bytesOfKey, type IndexKey, keyOfBytes, markedTuple, TUPLE_MARK } from '
 import { prefixRange } from '../keys/tuple-key.ts'
 import type { TuplePart } from '../keys/tuple-part.ts'
 import type { IndexPort, ShardPort } from '../port.ts'
+import type { Call, Watched } from '../state/shard-command.ts'
 import {
   bufferOf,
   bytesOfValue,
   Caller,
+  callNames,
   callOf,
   type IndexArgument,
   type IndexCallOptions,
   type IndexValue,
+  KeyCaller,
   limitsOf,
   numberOf,
   owned,
@@ -64,7 +75,6 @@ export interface Versioned {
 /** One of several commands that are run together: its name and its arguments. */
 export type IndexCommand = readonly [name: string, ...args: readonly (IndexArgument | readonly TuplePart[])[]]
 
-const callNames: OptionNames<IndexCallOptions> = { timeoutMs: true, signal: true }
 const setNames: OptionNames<IndexSetOptions> = {
   ...callNames,
   ttlMs: true,
@@ -122,8 +132,9 @@ export class Index implements AsyncDisposable {
     const { ttlMs, keepTtl = false, ifAbsent = false, ifPresent = false, ifVersion, ...limits } = options
     if (ttlMs !== undefined) checkWhole('options.ttlMs', ttlMs, 1, Number.MAX_SAFE_INTEGER)
     if (ifVersion !== undefined) checkWhole('options.ifVersion', ifVersion, 0, Number.MAX_SAFE_INTEGER)
+    for (const [name, value] of Object.entries({ keepTtl, ifAbsent, ifPresent })) checkBoolean(`options.${name}`, value)
     if (ifAbsent && ifPresent)
-      throw new ArgumentError('options.ifPresent', 'a key cannot be absent and present; leave one of the two out')
+      throw new ArgumentError('options.ifPresent', 'ifAbsent and ifPresent exclude each other; leave one of them out')
     const call = callOf(
       'SET',
       key,
@@ -155,12 +166,8 @@ export class Index implements AsyncDisposable {
   async versions(keys: readonly IndexKey[], options: IndexCallOptions = {}): Promise<readonly number[]> {
     checkOptions('versions', options, callNames)
     const limits = limitsOf(options)
-    return await Promise.all(
-      keys.map(async (key) => {
-        const bytes = bytesOfKey(key)
-        return (await this.#caller.shardOf(bytes).versions([bytes], limits))[0]!
-      }),
-    )
+    const all = listOf('keys', 'keys', keys).map((key, place) => bytesOfKey(key, `keys[${place}]`))
+    return await Promise.all(all.map(async (key) => (await this.#caller.shardOf(key).versions([key], limits))[0]!))
   }
 
   /** How many of the keys were there. They are gone now, whatever they held; those of one shard at the same time. */
@@ -231,6 +238,7 @@ export class Index implements AsyncDisposable {
   ): AsyncGenerator<Buffer | readonly TuplePart[], void, undefined> {
     checkOptions('keys', options, { ...callNames, match: true })
     const { match, ...limits } = options
+    if (match !== undefined) checkText('options.match', match)
     const rest = ['COUNT', String(PAGE), ...(match === undefined ? [] : ['MATCH', match])]
     for (const shard of this.#caller.allShards) {
       let cursor = '0'
@@ -255,6 +263,7 @@ export class Index implements AsyncDisposable {
     const { prefix, from, to, reverse = false, limit = Number.POSITIVE_INFINITY, ...limits } = options
     if (prefix !== undefined && (from !== undefined || to !== undefined))
       throw new ArgumentError('options.prefix', 'pass a prefix, or bounds; not both')
+    checkBoolean('options.reverse', reverse)
     if (limit !== Number.POSITIVE_INFINITY) checkWhole('options.limit', limit, 0, Number.MAX_SAFE_INTEGER)
     const within = prefix === undefined ? undefined : prefixRange(prefix)
     const low = within === undefined ? lowest(from) : marked(within.from)
@@ -273,22 +282,22 @@ export class Index implements AsyncDisposable {
 
   /** The hash at a key: fields with values. */
   hashAt(key: IndexKey): IndexHash {
-    return new IndexHash(this.#caller, bytesOfKey(key))
+    return new IndexHash(new KeyCaller(this.#caller, bytesOfKey(key)))
   }
 
   /** The list at a key. */
   listAt(key: IndexKey): IndexList {
-    return new IndexList(this.#caller, bytesOfKey(key))
+    return new IndexList(new KeyCaller(this.#caller, bytesOfKey(key)))
   }
 
   /** The set at a key. */
   setAt(key: IndexKey): IndexSet {
-    return new IndexSet(this.#caller, bytesOfKey(key))
+    return new IndexSet(new KeyCaller(this.#caller, bytesOfKey(key)))
   }
 
   /** The sorted set at a key: members with scores. */
   sortedSetAt(key: IndexKey): IndexSortedSet {
-    return new IndexSortedSet(this.#caller, bytesOfKey(key))
+    return new IndexSortedSet(new KeyCaller(this.#caller, bytesOfKey(key)))
   }
 
   /**
@@ -311,8 +320,9 @@ export class Index implements AsyncDisposable {
   ): Promise<readonly (Reply | IndexError)[] | undefined> {
     checkOptions('atomic', options, { ...callNames, unchanged: true })
     const { unchanged, ...limits } = options
-    const watched = unchanged?.map(([key, version]) => ({ key: bytesOfKey(key), version }))
-    const replies = await this.#caller.all(commands.map(commandOf), watched, limits)
+    const calls = listOf('commands', 'commands such as ["INCR", "visits"]', commands).map(commandOf)
+    const watched = unchanged === undefined ? undefined : watchedOf(unchanged)
+    const replies = await this.#caller.all(calls, watched, limits)
     return replies?.map((reply) => {
       try {
         return owned(unlessFault(reply))
@@ -332,13 +342,31 @@ export class Index implements AsyncDisposable {
   }
 }
 
-function commandOf([name, ...args]: IndexCommand): { readonly name: string; readonly args: readonly Uint8Array[] } {
+function listOf<T>(argument: string, what: string, list: readonly T[]): readonly T[] {
+  if (!Array.isArray(list)) throw mustBe(argument, `a list of ${what}`, list)
+  return list
+}
+
+function watchedOf(unchanged: readonly (readonly [key: IndexKey, version: number])[]): Watched[] {
+  const what = 'a list of pairs of a key and its version'
+  if (!Array.isArray(unchanged)) throw mustBe('options.unchanged', what, unchanged)
+  return unchanged.map((pair) => {
+    if (!Array.isArray(pair)) throw mustBe('options.unchanged', what, unchanged)
+    const [key, version] = pair as unknown as readonly [IndexKey, number]
+    checkWhole('options.unchanged', version, 0, Number.MAX_SAFE_INTEGER)
+    return { key: bytesOfKey(key, 'options.unchanged'), version }
+  })
+}
+
+function commandOf(command: IndexCommand): Call {
+  if (!Array.isArray(command)) throw mustBe('commands', 'a list of commands such as ["INCR", "visits"]', command)
+  const [name, ...args] = command as IndexCommand
   const spec = typeof name === 'string' ? commandNamed(name) : undefined
   if (spec === undefined) throw mustBe('name', 'the name of a command, such as "LPUSH"', name)
-  return {
-    name: spec.name,
-    args: args.map((each) => (Array.isArray(each) ? markedTuple(each) : bytesOfValue(each as IndexArgument))),
-  }
+  const encoded = args.map((each) =>
+    Array.isArray(each) ? markedTuple(each) : bytesOfValue(each as IndexArgument, 'args'),
+  )
+  return { name: spec.name, args: encoded }
 }
 
 function sumOf(replies: readonly Reply[]): number {

@@ -1,26 +1,23 @@
-import { checkOptions, checkWhole, type OptionNames } from '../../native/index.ts'
+import { checkOptions, checkWhole } from '../../native/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import {
   bufferOf,
   buffersOf,
   bytesOfValue,
-  type Caller,
+  callNames,
   type IndexCallOptions,
   type IndexValue,
+  type KeyCaller,
   numberOf,
 } from './caller.ts'
 
-const takeNames: OptionNames<IndexCallOptions> = { timeoutMs: true, signal: true }
-
 /** Values in the order in which they were added, at a key. Made by `index.listAt(key)`. */
 export class IndexList {
-  readonly #caller: Caller
-  readonly #key: Uint8Array
+  readonly #at: KeyCaller
 
   /** @internal */
-  constructor(caller: Caller, key: Uint8Array) {
-    this.#caller = caller
-    this.#key = key
+  constructor(at: KeyCaller) {
+    this.#at = at
   }
 
   /** Add values at the end; how many there are then. */
@@ -35,12 +32,12 @@ export class IndexList {
 
   /** Remove the last value, and return it; undefined if there is none. */
   async pop(options: IndexCallOptions = {}): Promise<Buffer | undefined> {
-    return bufferOf(await this.#call('RPOP', [], options))
+    return bufferOf(await this.#at.call('pop', 'RPOP', [], options))
   }
 
   /** Remove the first value, and return it; undefined if there is none. */
   async shift(options: IndexCallOptions = {}): Promise<Buffer | undefined> {
-    return bufferOf(await this.#call('LPOP', [], options))
+    return bufferOf(await this.#at.call('shift', 'LPOP', [], options))
   }
 
   /**
@@ -48,10 +45,8 @@ export class IndexList {
    * are served in the order in which they came. Undefined if the time is over.
    */
   async take(options: IndexCallOptions = {}): Promise<Buffer | undefined> {
-    checkOptions('take', options, takeNames)
-    const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options
-    const call = { name: 'BLPOP', args: [this.#key, Buffer.from('0')] }
-    const taken = (await this.#caller.wait(call, timeoutMs, signal)) as readonly [Reply, Reply] | null
+    checkOptions('take', options, callNames)
+    const taken = (await this.#at.wait('BLPOP', [Buffer.from('0')], options)) as readonly [Reply, Reply] | null
     return taken === null ? undefined : bufferOf(taken[1])
   }
 
@@ -59,24 +54,22 @@ export class IndexList {
   async range(from: number = 0, to: number = -1, options: IndexCallOptions = {}): Promise<Buffer[]> {
     for (const [name, place] of Object.entries({ from, to }))
       checkWhole(name, place, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
-    return buffersOf(await this.#call('LRANGE', [bytesOfValue(from), bytesOfValue(to)], options))
+    return buffersOf(await this.#at.call('range', 'LRANGE', [bytesOfValue(from), bytesOfValue(to)], options))
   }
 
   async size(options: IndexCallOptions = {}): Promise<number> {
-    return numberOf(await this.#call('LLEN', [], options))
+    return numberOf(await this.#at.call('size', 'LLEN', [], options))
   }
 
   async #add(name: string, values: readonly IndexValue[]): Promise<number> {
     if (values.length === 0) return await this.size()
     return numberOf(
-      await this.#call(
+      await this.#at.call(
+        '#add',
         name,
         values.map((value) => bytesOfValue(value)),
+        undefined,
       ),
     )
-  }
-
-  #call(name: string, args: readonly Uint8Array[], options?: IndexCallOptions): Promise<Reply> {
-    return this.#caller.one({ name, args: [this.#key, ...args] }, options)
   }
 }

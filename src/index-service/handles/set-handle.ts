@@ -1,15 +1,12 @@
-import type { Reply } from '../commands/reply.ts'
-import { buffersOf, bytesOfValue, type Caller, type IndexCallOptions, type IndexValue, numberOf } from './caller.ts'
+import { buffersOf, bytesOfValue, type IndexCallOptions, type IndexValue, type KeyCaller, numberOf } from './caller.ts'
 
 /** Members, each once, at a key. Made by `index.setAt(key)`. */
 export class IndexSet {
-  readonly #caller: Caller
-  readonly #key: Uint8Array
+  readonly #at: KeyCaller
 
   /** @internal */
-  constructor(caller: Caller, key: Uint8Array) {
-    this.#caller = caller
-    this.#key = key
+  constructor(at: KeyCaller) {
+    this.#at = at
   }
 
   /** How many of the members are new. */
@@ -23,28 +20,26 @@ export class IndexSet {
   }
 
   async has(member: IndexValue, options: IndexCallOptions = {}): Promise<boolean> {
-    return (await this.#call('SISMEMBER', [bytesOfValue(member, 'member')], options)) === 1
+    return (await this.#at.call('has', 'SISMEMBER', [bytesOfValue(member, 'member')], options)) === 1
   }
 
   async members(options: IndexCallOptions = {}): Promise<Buffer[]> {
-    return buffersOf(await this.#call('SMEMBERS', [], options))
+    return buffersOf(await this.#at.call('members', 'SMEMBERS', [], options))
   }
 
   async size(options: IndexCallOptions = {}): Promise<number> {
-    return numberOf(await this.#call('SCARD', [], options))
+    return numberOf(await this.#at.call('size', 'SCARD', [], options))
   }
 
   async #change(name: string, members: readonly IndexValue[]): Promise<number> {
     if (members.length === 0) return 0
     return numberOf(
-      await this.#call(
+      await this.#at.call(
+        '#change',
         name,
         members.map((member) => bytesOfValue(member, 'member')),
+        undefined,
       ),
     )
-  }
-
-  #call(name: string, args: readonly Uint8Array[], options?: IndexCallOptions): Promise<Reply> {
-    return this.#caller.one({ name, args: [this.#key, ...args] }, options)
   }
 }

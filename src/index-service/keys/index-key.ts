@@ -19,8 +19,10 @@ export function bytesOfKey(key: IndexKey, name: string = 'key'): Uint8Array {
 
 function encoded(key: IndexKey, name: string): Uint8Array {
   if (Array.isArray(key)) return markedTuple(key as readonly TuplePart[])
-  const bytes = typeof key === 'string' ? Buffer.from(key) : key
-  if (!(bytes instanceof Uint8Array)) throw mustBe(name, 'text, bytes, or a tuple such as ["user", 7]', key)
+  if (typeof key !== 'string' && !(key instanceof Uint8Array))
+    throw mustBe(name, 'text, bytes, or a tuple such as ["user", 7]', key)
+  // A copy: the caller may change its own before this one is sent.
+  const bytes = Buffer.from(key as Uint8Array)
   if (bytes[0] === TUPLE_MARK && bytes.length > 0)
     throw new ArgumentError(name, `a key of text or bytes must not begin with the byte 0, which marks tuples`)
   return bytes

@@ -6,6 +6,7 @@ const makers: Readonly<Record<string, () => Promise<Recipes>>> = {
   './structures': async () => (await import('./structures.ts')).structureRecipes(),
   './arrays': async () => (await import('./arrays.ts')).arrayRecipes(),
   './consensus': async () => (await import('./consensus.ts')).consensusRecipes(),
+  './index-service': async () => (await import('./index-service.ts')).indexServiceRecipes(),
   './profiling': async () => (await import('./profiling.ts')).profilingRecipes(),
   './rpc': async () => (await import('./rpc.ts')).rpcRecipes(),
   './verbs': async () => (await import('./verbs.ts')).verbsRecipes(),
