@@ -3,7 +3,7 @@ import { OrderedMap } from '../values/ordered-map.ts'
 /** An entry of the map, the string of the key. */
 const KEY_BYTES = 100
 
-/** Keys that are encoded tuples begin with this byte. */
+/** Keys that are encoded tuples begin with this byte. The tuple follows. */
 const TUPLE = 0
 
 /** The keys of a shard that are encoded tuples, in the order of their bytes. */
