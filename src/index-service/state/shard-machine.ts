@@ -35,7 +35,7 @@ export interface ShardOptions {
  * A shard as a replicated machine that understands Redis' commands. What commands answer follows from the log alone.
  *
  * - An error of a command is its reply. It undoes nothing, as in Redis.
- * - Calls that wait are a part of the state, and so is what they came to, until it is forgotten: if the leader dies in
+ * - Calls that wait are a part of the state. So is what they came to, until it is forgotten. If the leader dies in
  *   between, the next one still has the element that was taken.
  */
 export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer> {
