@@ -9,7 +9,7 @@ import { checkLength } from './strings.ts'
 type Args = readonly Uint8Array[]
 type Overflow = 'wrap' | 'sat' | 'fail'
 
-/** A number of so many bits. */
+/** A number, and how many bits it has. */
 interface FieldType {
   readonly isSigned: boolean
   readonly bits: number

@@ -3,7 +3,7 @@ import { CommandFault } from './reply.ts'
 
 export const INT64_MAX: bigint = 2n ** 63n - 1n
 export const INT64_MIN: bigint = -(2n ** 63n)
-/** So many decimal digits are always exact in a number. */
+/** Decimal digits that are always exact in a number. */
 const EXACT_DIGITS = 15
 const [ZERO, NINE, MINUS] = [0x30, 0x39, 0x2d]
 

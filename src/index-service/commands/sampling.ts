@@ -10,8 +10,8 @@ export function below(bound: number, { random }: CommandContext): number {
 }
 
 /**
- * Numbers from 0 up to below `size`, as SRANDMEMBER and its like choose: `count` of them, each once; with a negative
- * count as many as that without its sign, each of them any.
+ * Numbers from 0 up to below `size`, as SRANDMEMBER and its like choose: `count` of them, each once. A negative count
+ * may repeat them: its sign says so.
  */
 export function sampled(size: number, count: number, context: CommandContext): number[] {
   if (size === 0) return []

@@ -15,9 +15,9 @@ export interface ScanOptions {
   readonly type: string | undefined
 }
 
-/** The cursor at `at`. @throws CommandFault */
+/** A zero byte ends it, as in C. @throws CommandFault */
 export function cursorOf(argument: Uint8Array): number {
-  const text = latin1Of(argument)
+  const text = latin1Of(argument).split('\0', 1)[0]!
   if (text === '') return 0
   if (!/^[+-]?\d+$/.test(text) || BigInt(text.replace('+', '')) > CURSOR_MAX) throw new CommandFault('invalid cursor')
   const cursor = Number(text)

@@ -88,9 +88,14 @@ interface Weighed {
 function weighed(keyspace: Keyspace, element: string, { by, isText }: SortQuery): Weighed {
   const value = by === undefined ? bytesOf(element) : lookUp(keyspace, by, element)
   if (isText) return { element, weight: 0, text: value === undefined ? undefined : latin1Of(value) }
-  const weight = value === undefined || value.length === 0 ? 0 : parseDouble(value)
+  const weight = value === undefined ? 0 : weightOf(latin1Of(value).split('\0', 1)[0]!.trimStart())
   if (weight === undefined) throw new CommandFault("One or more scores can't be converted into double")
   return { element, weight, text: undefined }
+}
+
+/** As C's strtod reads it: spaces may come before it, a zero byte ends it, and nothing counts as 0. */
+function weightOf(text: string): number | undefined {
+  return text === '' ? 0 : parseDouble(bytesOf(text))
 }
 
 function compareTexts(one: string | undefined, other: string | undefined): number {

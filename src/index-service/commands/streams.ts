@@ -9,7 +9,7 @@ import { endOf, entryReply, ID_MAX, idReply, nextId, parseId, startOf } from './
 
 type Args = readonly Uint8Array[]
 
-/** Redis removes whole nodes of so many entries if it may be inexact. */
+/** Redis removes whole nodes if it may be inexact. They have this many entries. */
 const NODE_ENTRIES = 100
 const APPROXIMATE_MAX = 100 * NODE_ENTRIES
 

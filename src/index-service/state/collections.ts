@@ -3,7 +3,7 @@ import { RecordType } from './record-format.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 
 /** An entry of the Map, the string of the key, this object. */
-const HELD_BYTES = 180
+const HELD_BYTES = 152
 const NONE: readonly string[] = []
 
 interface Held {

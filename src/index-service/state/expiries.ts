@@ -7,7 +7,7 @@ interface Expiry {
 }
 
 /** An entry of the map, the string of the key. */
-const EXPIRY_BYTES = 120
+const EXPIRY_BYTES = 106
 
 /** Which keys expire, in the order in which they do; those of one time in the order of their bytes. */
 export class Expiries {

@@ -1,9 +1,9 @@
 import { OrderedMap } from '../values/ordered-map.ts'
 
 /** An entry of the map, the string of the key. */
-const KEY_BYTES = 100
+const KEY_BYTES = 52
 
-/** Keys that are encoded tuples begin with this byte. */
+/** Keys that are encoded tuples begin with this byte. The tuple follows. */
 const TUPLE = 0
 
 /** The keys of a shard that are encoded tuples, in the order of their bytes. */

@@ -70,9 +70,9 @@ export interface RecordHead {
 export function packHead(target: Uint8Array, { type, version, expireAtMs }: RecordHead): void {
   target[0] = type
   number[0] = version
-  target.set(numberBytes, 1)
+  for (let index = 0; index < 8; index += 1) target[1 + index] = numberBytes[index]!
   number[0] = expireAtMs
-  target.set(numberBytes, 9)
+  for (let index = 0; index < 8; index += 1) target[9 + index] = numberBytes[index]!
 }
 
 export function typeOf(record: Uint8Array): number {
@@ -84,7 +84,8 @@ export function versionOf(record: Uint8Array): number {
 }
 
 export function expireAtOf(record: Uint8Array): number {
-  return numberAt(record, 9)
+  // The sign and the exponent of any time are not zero.
+  return record[16] === 0 && record[15] === 0 ? 0 : numberAt(record, 9)
 }
 
 /** The bytes of a string: a view. */

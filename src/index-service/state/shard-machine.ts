@@ -18,6 +18,8 @@ const EXPIRED_MAX = 1000
 /** Of a name and of arguments in a message, as Redis has it. */
 const SHOWN_CHARACTERS = 128
 
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+
 export interface ShardOptions {
   readonly records: Records
   /**
@@ -33,7 +35,7 @@ export interface ShardOptions {
  * A shard as a replicated machine that understands Redis' commands. What commands answer follows from the log alone.
  *
  * - An error of a command is its reply. It undoes nothing, as in Redis.
- * - Calls that wait are a part of the state, and so is what they came to, until it is forgotten: if the leader dies in
+ * - Calls that wait are a part of the state. So is what they came to, until it is forgotten. If the leader dies in
  *   between, the next one still has the element that was taken.
  */
 export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer> {
@@ -42,6 +44,16 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   readonly #onServed: ShardOptions['onServed']
   readonly #waiters = new Waiters()
   readonly #random = new CommandRandom()
+  /** Of the command that runs: one object for all. */
+  readonly #context: Writable<CommandContext> = {
+    timeMs: 0,
+    index: 0,
+    random: () => this.#random.next(),
+    mayBlock: false,
+    isRead: false,
+    readyKey: undefined,
+  }
+  /** Of the last command in the log. */
   #timeMs = 0
   #index = 0
 
@@ -87,6 +99,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   apply(command: ShardCommand, { index, timeMs }: ApplyContext): ShardAnswer {
+    this.#timeMs = timeMs
+    this.#index = index
     this.#begin(timeMs, index)
     if ('calls' in command) {
       const answer = this.#answerOf(command)
@@ -105,19 +119,16 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
    * @throws DefectError if one of them is a write.
    */
   read(calls: readonly Call[], nowMs: number): Reply[] {
-    this.#keyspace.begin({ timeMs: nowMs, index: this.#index, isRead: true })
-    // Replicas need not choose alike here.
-    this.#random.seed(Math.floor(Math.random() * 2 ** 32))
-    const context = this.#context({ timeMs: nowMs, isRead: true })
+    this.#beginRead(nowMs)
     return calls.map((call) => {
       if (commandNamed(call.name)?.isWrite) throw new DefectError(`${call.name} is a write, and was to be read`)
-      return this.#reply(call, context)
+      return this.#reply(call)
     })
   }
 
   /** The version of a key for `watched`; 0 if it is not there by `nowMs`. */
   versionOf(key: Uint8Array, nowMs: number): number {
-    this.#keyspace.begin({ timeMs: nowMs, index: this.#index, isRead: true })
+    this.#beginRead(nowMs)
     return this.#keyspace.versionOf(key)
   }
 
@@ -143,31 +154,28 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   #begin(timeMs: number, index: number): void {
-    this.#timeMs = timeMs
-    this.#index = index
-    this.#keyspace.begin({ timeMs, index, isRead: false })
+    const context = this.#context
+    context.timeMs = timeMs
+    context.index = index
+    context.isRead = false
+    context.mayBlock = false
+    context.readyKey = undefined
+    this.#keyspace.begin(context)
     this.#random.seed(index)
   }
 
-  #context(given: Partial<CommandContext>): CommandContext {
-    return {
-      timeMs: this.#timeMs,
-      index: this.#index,
-      random: this.#next,
-      mayBlock: false,
-      isRead: false,
-      readyKey: undefined,
-      ...given,
-    }
+  /** For what changes nothing, outside of the log. */
+  #beginRead(nowMs: number): void {
+    this.#begin(nowMs, this.#index)
+    this.#context.isRead = true
+    // Replicas need not choose alike here.
+    this.#random.seed(Math.floor(Math.random() * 2 ** 32))
   }
-
-  readonly #next = (): number => this.#random.next()
 
   #answerOf({ calls, watched, waiter }: Extract<ShardCommand, { calls: unknown }>): ShardAnswer {
     if (watched !== undefined && !watched.every((key) => this.#isUnchanged(key))) return null
     if (waiter !== undefined && calls.length === 1) return this.#waitingAnswer(calls[0]!, waiter)
-    const context = this.#context({})
-    return calls.map((call) => this.#reply(call, context))
+    return calls.map((call) => this.#reply(call))
   }
 
   #isUnchanged({ key, version }: Watched): boolean {
@@ -176,7 +184,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
 
   #waitingAnswer(call: Call, id: number): ShardAnswer {
     if (this.#waiters.has(id)) throw new DefectError(`waiter ${id} is used twice`)
-    const reply = this.#run(call, this.#context({ mayBlock: true }))
+    this.#context.mayBlock = true
+    const reply = this.#run(call)
     if (!(reply instanceof Blocked)) return [reply]
     const { keys } = commandNamed(call.name)!
     const { args } = reply
@@ -188,19 +197,19 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return { waiting: true }
   }
 
-  #reply(call: Call, context: CommandContext): Reply {
-    const reply = this.#run(call, context)
+  #reply(call: Call): Reply {
+    const reply = this.#run(call)
     return reply instanceof Blocked ? null : reply
   }
 
-  #run({ name, args }: Call, context: CommandContext): Reply | Blocked {
+  #run({ name, args }: Call): Reply | Blocked {
     const spec = commandNamed(name)
     if (spec === undefined) return unknownCommand(name, args)
     const { arity } = spec
     if (arity < 0 ? args.length + 1 < -arity : args.length + 1 !== arity) return wrongArity(spec)
     if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
     try {
-      return spec.run(this.#keyspace, args, context)
+      return spec.run(this.#keyspace, args, this.#context)
     } catch (error) {
       if (error instanceof CommandFault) return { fault: error.code, message: error.message }
       throw error
@@ -230,7 +239,9 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     const { type, needsKey } = commandNamed(call.name)!.blocking!
     // A key of another type is not an error for those that waited already.
     if (this.#keyspace.typeOf(key) !== type && needsKey !== true) return new Blocked(call.args)
-    return this.#run(call, this.#context({ mayBlock: true, readyKey: key }))
+    this.#context.mayBlock = true
+    this.#context.readyKey = key
+    return this.#run(call)
   }
 }
 

@@ -1,9 +1,12 @@
 import { RecordType } from '../state/record-format.ts'
 import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
 
-/** What an element takes besides its characters: a string and a slot of the ring, which is half full on average. */
-const ELEMENT_BYTES = 36
-const LIST_BYTES = 300
+/**
+ * What an element takes besides its characters: a string and a slot of the ring, which is three quarters full on
+ * average.
+ */
+const ELEMENT_BYTES = 32
+const LIST_BYTES = 160
 const SLOTS_MIN = 8
 
 /** The elements of a list, in a ring: both ends and any index are reached at once. */

@@ -1,8 +1,8 @@
 import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
 
 /** What a member takes besides its characters: a string, an entry of a Map, a slot of an array. */
-const MEMBER_BYTES = 80
-const SET_BYTES = 400
+const MEMBER_BYTES = 68
+const SET_BYTES = 335
 
 /**
  * Members that are found by name and by number. A member that is removed is replaced by the last one, so numbers are

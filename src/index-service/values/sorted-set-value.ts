@@ -10,7 +10,8 @@ export interface Scored {
 }
 
 /** What a member takes besides what it takes in a set: a score, an object, its place in a leaf. */
-const SCORED_BYTES = 90
+const SCORED_BYTES = 94
+const ORDER_BYTES = 800
 
 /** A sorted set: members by score, and those of one score by their bytes. */
 export class SortedSetValue {
@@ -25,7 +26,7 @@ export class SortedSetValue {
   }
 
   get usedBytes(): number {
-    return this.#members.usedBytes + this.#scores.length * SCORED_BYTES
+    return ORDER_BYTES + this.#members.usedBytes + this.#scores.length * SCORED_BYTES
   }
 
   /** In an order that changes when a member is removed. */

@@ -1,9 +1,9 @@
 import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
 import { OrderedMap } from './ordered-map.ts'
 
-const PENDING_BYTES = 300
-const CONSUMER_BYTES = 400
-const GROUP_BYTES = 500
+const PENDING_BYTES = 155
+const CONSUMER_BYTES = 415
+const GROUP_BYTES = 600
 
 /** An entry that was delivered to a consumer and not acknowledged. */
 export interface Pending {
@@ -72,7 +72,7 @@ export class StreamGroup {
     return consumer.pending.size
   }
 
-  /** An entry was delivered to a consumer: whoever had it has it no longer. */
+  /** An entry was delivered to a consumer. Another one that had it has it no longer. */
   deliver(id: bigint, consumer: Consumer, nowMs: number): void {
     const old = this.pending.get(id)
     if (old === undefined) {
@@ -138,6 +138,6 @@ export class StreamGroup {
 /** @throws RangeError */
 export function readId(reader: SnapshotReader): bigint {
   const text = reader.text()
-  if (!/^[\da-f]{1,32}$/.test(text)) throw new RangeError('a snapshot has an id of a stream that is none')
+  if (!/^[\da-f]{1,32}$/.test(text)) throw new RangeError('an id of a stream in a snapshot cannot be read')
   return BigInt(`0x${text}`)
 }

@@ -12,9 +12,9 @@ interface RangeOptions {
 export type StreamFields = readonly string[]
 export type StreamEntry = readonly [id: bigint, fields: StreamFields]
 
-const ENTRY_BYTES = 120
-const FIELD_BYTES = 28
-const STREAM_BYTES = 1000
+const ENTRY_BYTES = 112
+const FIELD_BYTES = 24
+const STREAM_BYTES = 570
 
 /**
  * The entries of a stream by id, and its groups. An id is one number of 128 bits: milliseconds above, the sequence
@@ -108,10 +108,7 @@ export class StreamValue {
     return found
   }
 
-  /**
-   * True if an entry was deleted, of an id from `start` on, that had others before it: what is left cannot tell how many
-   * there were.
-   */
+  /** True if an entry from `start` on was deleted that had others before it: the count of entries has a gap. */
   hasGapsFrom(start: bigint): boolean {
     const firstId = this.first?.[0]
     return firstId !== undefined && firstId <= this.maxDeletedId && start <= this.maxDeletedId

@@ -85,7 +85,7 @@ export interface ProgramOptions {
   readonly seed: number
   readonly commands: number
   readonly from?: typeof templates
-  /** Replace the machine by one that is restored from its snapshot after so many commands. */
+  /** After this many commands, the machine is replaced by one that is restored from its snapshot. */
   readonly restoreEvery?: number
 }
 
