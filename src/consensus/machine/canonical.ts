@@ -20,9 +20,9 @@ const Tag = {
 /**
  * The bytes of an answer, to compare it between replicas. Valid until the next call. Equal answers have equal bytes.
  *
- * In V8's own format, which the codec `structured` writes, they need not: it shows how the engine keeps a value, and
- * that follows from when code was optimized. The array that `map` returns is written as dense by the interpreter's code
- * and as sparse by optimized code; a whole number may be a double, and text of Latin letters may take two bytes each.
+ * In V8's own format, which the codec `structured` writes, they need not. It shows how the engine keeps a value, and
+ * that depends on when code was optimized. The array that `map` returns is written as dense before, and as sparse after
+ * that. A whole number may be a double, and Latin text may take two bytes a letter.
  */
 export function canonicalBytes(answer: unknown): Uint8Array {
   writer.reset()

@@ -58,7 +58,7 @@ export class RedisReplicas implements AsyncDisposable {
     }
   }
 
-  /** Store a value over one of the connections, and wait for so many replicas; by default for a majority. */
+  /** Store a value over one of the connections, and wait for this number of replicas, by default a majority. */
   async put(connection: number, value: Buffer, replicas: number = Math.ceil(this.#replicas / 2)): Promise<void> {
     const client = this.#clients[connection]!
     const stored = client.set('bench', value)
