@@ -33,6 +33,14 @@ const shapes = [
     ],
   },
   {
+    key: 'keyBytes',
+    texts: ['op', 'provider', 'baseline?'],
+    numbers: [
+      ...['bytes', 'clients', 'samples', 'meanNs?', 'p50Ns?', 'p99Ns?', 'maxNs?'],
+      ...['opsPerSec?', 'keyBytes?', 'ratio?'],
+    ],
+  },
+  {
     key: 'provider',
     texts: ['op', 'provider', 'baseline?'],
     numbers: ['bytes', 'p50Ns?', 'p99Ns?', 'maxNs?', 'opsPerSec', 'gbPerSec', 'cpuNsPerOp?', 'ratio?'],

@@ -6,6 +6,7 @@ import { arraysBench } from './bench-arrays.ts'
 import { collectivesBench } from './bench-collectives.ts'
 import { type CommonOptions, commonBench, commonTakes } from './bench-common.ts'
 import { dsmBench } from './bench-dsm.ts'
+import { indexBench } from './bench-index.ts'
 import {
   type BenchOption,
   type BenchValues,
@@ -56,6 +57,8 @@ const short: Readonly<Record<string, (options: AllOptions) => PreparedBench>> = 
     }),
   arrays: ({ timeMs, peers }) => arraysBench({ elements: [1e3, 1e5], ranks: [2], threads: [1], timeMs, peers }),
   spaces: ({ timeMs, peers }) => spacesBench({ sizeBytes: 2 ** 26, timeMs, peers }),
+  index: ({ sizes, timeMs, peers }) =>
+    indexBench({ sizes, clients: [1, 2], timeMs, peers, keys: 10_000, kills: 1, restartBytes: 2 ** 20 }),
 }
 
 /** In the order in which they run. */

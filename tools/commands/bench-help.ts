@@ -2,6 +2,15 @@ import { formatBytes } from 'aether-dsm/internal/cli'
 import { collectiveNames } from 'aether-dsm/internal/collectives'
 import { DEFAULT_ARRAYS_TIME_MS, defaultArrayRanks, defaultElements, defaultThreads } from '../bench/arrays/arrays.ts'
 import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes, protocolKinds } from '../bench/dsm.ts'
+import {
+  DEFAULT_INDEX_KEYS,
+  DEFAULT_INDEX_KILLS,
+  DEFAULT_INDEX_TIME_MS,
+  DEFAULT_RESTART_BYTES,
+  defaultIndexClients,
+  defaultIndexSizes,
+} from '../bench/index-service/bench-index.ts'
+import { indexSections } from '../bench/index-service/section.ts'
 import { defaultJobsProcesses } from '../bench/jobs/jobs.ts'
 import { DEFAULT_TIME_MS, defaultSizes } from '../bench/latency.ts'
 import { defaultOpsProcesses, defaultOpsSizes } from '../bench/ops/ops.ts'
@@ -41,6 +50,7 @@ export const benchHelp: string = `Usage: aether bench latency [options]
        aether bench structures [options]
        aether bench arrays [options]
        aether bench spaces [options]
+       aether bench index [options]
        aether bench all [options]
 
 latency      one operation at a time, from post to polled completion. SEND, IPC and write-seen are half of a round trip
@@ -100,6 +110,14 @@ spaces       map, queue and counter of a space in memory, in a directory on tmpf
                open               a large store, from the call in a new process to its first value. The space in memory
                                   is restored from its save
              Compared with lmdb and SQLite in the same directories
+index        data by key, in nodes and clients of the index service
+               single             get, set, increment, a field of a hash and ranges of 100, of one node
+               ycsb               the workloads A to F, with one node
+               replicated         sets with three nodes, one after the other and 64 under way
+               recovery           leaders of three nodes are killed, until the next write is answered
+               restart            nodes are killed and begin again with their files, until the first answer
+               memory             what a key takes
+             Compared with a map of structures, lmdb and Redis, and with two replicas of Redis and WAIT
 all          all of these one after another, with short cells and few sizes: an overview that takes some minutes, as one
              JSON array and one page
 
@@ -227,6 +245,20 @@ Options of spaces:
                      median of the ratios within a round; for open, the ratio of medians. A writtenBytes of null was
                      not told by the kernel
 
+Options of index:
+  --sections LIST    all (default), or some of:${inLines(indexSections, 21)}
+  --sizes N,N,...    lengths of values in bytes (default ${defaultIndexSizes.join(',')})
+  --clients N,N,...  client processes at the same time (default ${defaultIndexClients.join(',')})
+  --time-ms N        how long each row is measured (default ${DEFAULT_INDEX_TIME_MS})
+  --peers LIST       Redis, lmdb, all (default) or none
+  --keys N           keys for memory (default ${DEFAULT_INDEX_KEYS}); ycsb has as many records, at most 10000
+  --kills N          leaders that are killed for recovery (default ${DEFAULT_INDEX_KILLS})
+  --restart-mib N    MiB of values for restart (default ${DEFAULT_RESTART_BYTES / 2 ** 20}). Three nodes keep them three times
+  --json             rows have "suite", "op", "provider", "bytes", "clients", "samples", "meanNs", "p50Ns", "p99Ns",
+                     "maxNs", "quantilesNs", "opsPerSec", "keyBytes", "baseline", "ratio". A field is null where it does
+                     not apply. The ratio divides the median by that of the row that baseline names as 'op, provider',
+                     of the same length and clients. Of memory it divides the bytes
+
 Examples:
   aether bench latency
   aether bench latency --sizes 8,4096 --time-ms 500
@@ -242,4 +274,5 @@ Examples:
   aether bench arrays --elements 1000,1000000 --ranks none
   aether bench all --html bench.html
   aether bench structures --processes 1 --stores aether,Map
-  aether bench spaces --size 100MiB --directory /var/tmp`
+  aether bench spaces --size 100MiB --directory /var/tmp
+  aether bench index --sections single,ycsb --sizes 100 --clients 1`

@@ -23,6 +23,8 @@ const texts = [
   'stores',
   'processes',
   'kills',
+  'sections',
+  'restart-mib',
   'value-sizes',
   'keys',
   'writes',

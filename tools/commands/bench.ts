@@ -8,6 +8,7 @@ import { collectivesBenchOf, collectivesTakes } from './bench-collectives.ts'
 import { commonBenchOf, commonTakes } from './bench-common.ts'
 import { dsmBenchOf, dsmTakes } from './bench-dsm.ts'
 import { benchHelp } from './bench-help.ts'
+import { indexBenchOf, indexTakes } from './bench-index.ts'
 import { type BenchOption, type BenchValues, benchOptionTable, checkTaken } from './bench-options.ts'
 import { type PreparedBench, runBench } from './bench-run.ts'
 import { scalingBenchOf, scalingTakes } from './bench-scaling.ts'
@@ -31,6 +32,7 @@ const choices: Readonly<Record<string, BenchChoice>> = {
   dsm: { takes: dsmTakes, of: dsmBenchOf },
   scaling: { takes: scalingTakes, of: scalingBenchOf },
   spaces: { takes: spacesTakes, of: spacesBenchOf },
+  index: { takes: indexTakes, of: indexBenchOf },
   arrays: { takes: arraysTakes, of: arraysBenchOf },
   structures: { takes: structuresTakes, of: structuresBenchOf },
   all: { takes: allTakes, of: allBenchesOf },

@@ -1,6 +1,7 @@
 import { type Codec, structured } from '../../codecs/index.ts'
 import { DefectError } from '../../native/index.ts'
 import { AppliedState } from './applied-state.ts'
+import { canonicalBytes } from './canonical.ts'
 import { type Change, Changes } from './changes.ts'
 import type { ApplyContext, ReplicatedMachine } from './machine.ts'
 import { answered, EXPIRED, type Outcome, type StoredOutcome, thrown } from './outcome.ts'
@@ -44,6 +45,12 @@ export interface ApplierOptions<Command, Answer> {
 export interface HashMark {
   readonly index: number
   readonly value: string
+}
+
+/** What a command came to, and what replicas compare of it if that is not what is kept. */
+interface AppliedCommand {
+  readonly outcome: StoredOutcome
+  readonly compared?: Uint8Array
 }
 
 /**
@@ -189,8 +196,8 @@ export class Applier<Command, Answer> {
     session.acknowledge(record.acknowledged)
     if (session.has(sequence)) return session.outcomeOf(sequence)
     if (bytes === undefined) return undefined
-    const outcome = this.#run(bytes)
-    hash.mix(this.#state.commands, outcome.bytes)
+    const { outcome, compared = outcome.bytes } = this.#run(bytes)
+    hash.mix(this.#state.commands, compared)
     session.add(sequence, outcome)
     return outcome
   }
@@ -202,28 +209,30 @@ export class Applier<Command, Answer> {
     if (session === undefined ? sequence === 1 : !session.has(sequence)) fragments.add(record)
   }
 
-  #run(bytes: Uint8Array): StoredOutcome {
+  #run(bytes: Uint8Array): AppliedCommand {
     let command: Command
     try {
       command = this.#codec.decode(bytes)
     } catch (error) {
-      return thrown(error)
+      return { outcome: thrown(error) }
     }
     const state = this.#state
     state.commands += 1
     const context: ApplyContext = { index: state.commands, timeMs: state.timeMs, term: this.#term }
-    const outcome = this.#applied(command, context)
-    this.#changes.add(context, bytes, outcome)
-    return outcome
+    const applied = this.#applied(command, context)
+    this.#changes.add(context, bytes, applied.outcome)
+    return applied
   }
 
-  #applied(command: Command, context: ApplyContext): StoredOutcome {
+  #applied(command: Command, context: ApplyContext): AppliedCommand {
     try {
       const answer = this.machine.apply(command, context)
       if (answer instanceof Promise) throw promised(answer)
-      return answered(answer, this.answerCodec)
+      const outcome = answered(answer, this.answerCodec)
+      const isAsTheEngineHasIt = (this.answerCodec as Codec<unknown>) === structured && isCloned(answer)
+      return isAsTheEngineHasIt ? { outcome, compared: canonicalBytes(answer) } : { outcome }
     } catch (error) {
-      return thrown(error)
+      return { outcome: thrown(error) }
     }
   }
 
@@ -232,6 +241,11 @@ export class Applier<Command, Answer> {
     this.#hashes.set(index, value)
     this.#hashes.delete(index - HASHES_KEPT * this.#hashEvery)
   }
+}
+
+/** `structured` writes it in V8's format. */
+function isCloned(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && !(answer instanceof Uint8Array)
 }
 
 /** What it does later does not belong to the log. */

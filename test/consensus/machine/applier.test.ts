@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
-import { bytes, type Codec, json } from '../../../src/codecs/index.ts'
+import { bytes, type Codec, json, structured } from '../../../src/codecs/index.ts'
 import type { ConsensusError } from '../../../src/consensus/errors.ts'
 import { Applier } from '../../../src/consensus/machine/applier.ts'
 import { answerOf } from '../../../src/consensus/machine/outcome.ts'
@@ -367,6 +367,32 @@ test('the hash follows answers, errors and their order, and never comes together
   const hashes = [...lists, ...longer].map(hashOf)
   assert.equal(new Set(hashes).size, hashes.length)
   assert.deepEqual([...lists, ...longer].map(hashOf), hashes)
+})
+
+test('the hash follows what answers are, not how the engine keeps them', () => {
+  // An array that `map` returns is kept in one way before the engine has optimized its caller, and in another one after.
+  const [dense, sparse] = [[1, 'a'], new Array<unknown>(2)]
+  sparse[0] = 1
+  sparse[1] = 'a'
+  assert.notDeepEqual(structured.encode(dense).slice(), structured.encode(sparse).slice())
+  const [itself, other]: unknown[][] = [[1], [1]]
+  itself!.push(itself)
+  other!.push(other)
+  const different = [
+    ...[[1, 2], [1, undefined], [1], [1, '2'], [[1, 2]], new Set([1, 2]), new Map([[1, 2]]), { 0: 1, 1: 2 }, {}],
+    ...[{ a: 1 }, { b: 1 }, { a: 2 }, { a: 1n }, null, new Date(1), new Date(2), /a/, /b/, new RangeError('a'), itself],
+    ...[Uint8Array.of(1), Int8Array.of(1), Uint8Array.of(1).buffer, new Array(2), [Uint8Array.of(1)]],
+  ]
+  const hashOf = (answer: unknown) => {
+    const { applier, journal } = journalApplier({ answerCodec: structured as Codec<string> })
+    journal.apply = () => answer as string
+    applyCommand(applier, { session: 1, sequence: 1 })
+    return applier.hash.value
+  }
+  assert.equal(hashOf(dense), hashOf(sparse))
+  assert.equal(hashOf(itself), hashOf(other))
+  assert.equal(hashOf({ a: 'xyz' }), hashOf({ a: '\u2028xyz'.slice(1) }))
+  assert.equal(new Set(different.map(hashOf)).size, different.length)
 })
 
 test('the hash does not depend on how commands are put into entries', () => {

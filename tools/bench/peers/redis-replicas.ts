@@ -58,11 +58,11 @@ export class RedisReplicas implements AsyncDisposable {
     }
   }
 
-  /** Store a value over one of the connections, and wait for a majority. */
-  async put(connection: number, value: Buffer): Promise<void> {
+  /** Store a value over one of the connections, and wait for this number of replicas, by default a majority. */
+  async put(connection: number, value: Buffer, replicas: number = Math.ceil(this.#replicas / 2)): Promise<void> {
     const client = this.#clients[connection]!
     const stored = client.set('bench', value)
-    const waited = client.wait(Math.ceil(this.#replicas / 2), 0)
+    const waited = client.wait(replicas, 0)
     await Promise.all([stored, waited])
   }
 

@@ -8,6 +8,7 @@ import { type FailOver, type Replicated, replicate } from 'aether-dsm/consensus'
 import { bytes as asBytes } from 'aether-dsm/internal/codecs'
 import { native } from 'aether-dsm/internal/native'
 import { answerOf, askProcess } from '../ask-process.ts'
+import { SteadyLoad } from '../steady-load.ts'
 import { LastCommand } from './last-command.ts'
 import type { FromReplica, ReplicaPlan, ToReplica } from './replica-orders.ts'
 
@@ -53,7 +54,8 @@ export async function* failOvers(replicas: number, bytes: number, kills: number)
     await using machine = await replicate(group, {
       ...{ name: 'bench', machine: () => new LastCommand(), replicas, codec: asBytes },
     })
-    await using load = new Load(machine, new Uint8Array(bytes).fill(1))
+    const command = new Uint8Array(bytes).fill(1)
+    await using load = new SteadyLoad(LANES, () => machine.propose(command))
     for (let kill = 0; kill < kills; kill += 1) {
       const victim = await leaderAmong(children, machine)
       await load.answers(ANSWERS)
@@ -88,7 +90,7 @@ async function killed(
   victim: number,
   children: Map<number, ChildProcess>,
   machine: Machine,
-  load: Load,
+  load: SteadyLoad,
 ): Promise<TimedFailOver> {
   const child = children.get(victim)!
   const { term = 0 } = machine.leader ?? {}
@@ -108,48 +110,4 @@ async function killed(
       : (await askProcess<FromReplica, 'status'>(heir, order, 'status')).failOver
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
   return { answersNs: endNs - beginNs, killNs: endNs - killedNs, stages: stages! }
-}
-
-/** Some lanes that propose without a pause, and when they were answered. */
-class Load implements AsyncDisposable {
-  #times: number[] = []
-  #isOver = false
-  readonly #lanes: Promise<unknown>
-
-  constructor(machine: Machine, command: Uint8Array) {
-    const lane = async (): Promise<void> => {
-      while (!this.#isOver) {
-        await machine.propose(command)
-        this.#times.push(native.monotonicNs())
-      }
-    }
-    this.#lanes = Promise.all(Array.from({ length: LANES }, lane))
-    // It is seen when it is waited for.
-    this.#lanes.catch(() => {})
-  }
-
-  /** All but the last. */
-  forget(): void {
-    this.#times = this.#times.slice(-1)
-  }
-
-  /** Wait until `count` more have come. */
-  async answers(count: number): Promise<void> {
-    const wanted = this.#times.length + count
-    while (this.#times.length < wanted) await Promise.race([sleep(1), this.#lanes])
-  }
-
-  longestGap(): { readonly beginNs: number; readonly endNs: number } {
-    let [beginNs, endNs] = [this.#times[0]!, this.#times[0]!]
-    this.#times.forEach((atNs, index) => {
-      const before = this.#times[index - 1] ?? atNs
-      if (atNs - before > endNs - beginNs) [beginNs, endNs] = [before, atNs]
-    })
-    return { beginNs, endNs }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true
-    await this.#lanes.catch(() => {})
-  }
 }

@@ -42,7 +42,7 @@ export class Measurement {
   }
 }
 
-type Step = (index: number) => unknown
+export type Step = (index: number) => unknown
 
 /** `index` grows with each step. Pushes and pops alternate, so that no process pops before another has pushed. */
 function stepsOf(job: Job, operations: StoreOperations, seed: number): { readonly op: string; readonly step: Step }[] {
@@ -85,7 +85,7 @@ function opOf(writes: number): string {
 /** What operations gave last, so that the engine has to do them. */
 const kept: { last: unknown } = { last: undefined }
 
-function atOnce(step: Step): Batch {
+export function atOnce(step: Step): Batch {
   let index = 0
   return (count) => {
     for (let done = 0; done < count; done += 1) {
@@ -95,7 +95,7 @@ function atOnce(step: Step): Batch {
   }
 }
 
-function awaited(step: Step): Batch {
+export function awaited(step: Step): Batch {
   let index = 0
   return async (count) => {
     for (let done = 0; done < count; done += 1) {

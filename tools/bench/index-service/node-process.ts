@@ -1,0 +1,39 @@
+/** A node of `aether bench index`: `node node-process.js JSON`, where the JSON is a {@link NodePlan}. */
+import process from 'node:process'
+import { join } from 'aether-dsm'
+import { openNode } from 'aether-dsm/internal/index-service'
+import { native } from 'aether-dsm/internal/native'
+import { whyOf } from '../ask-process.ts'
+import { endWithParent } from '../ended-by-parent.ts'
+import type { FromIndexNode, NodePlan, ToIndexNode } from './node-orders.ts'
+
+async function run(plan: NodePlan): Promise<void> {
+  const say = (message: FromIndexNode): void => void process.send?.(message)
+  const { name, replicas, memoryBytes, directory } = plan
+  const group = await join({ name: plan.group })
+  const joinedNs = native.monotonicNs()
+  const { index, node } = await openNode(group, {
+    ...{ name, replicas, memoryBytes },
+    ...(directory === undefined ? {} : { directory }),
+  })
+  const follow = async ({ kind }: ToIndexNode): Promise<void> => {
+    if (kind === 'status') {
+      const { lastFailOver } = await node.status()
+      const { keys, heldBytes } = node.figures
+      const rssBytes = process.memoryUsage.rss()
+      return say({ kind, leader: node.leader, failOver: lastFailOver, keys, heldBytes, rssBytes })
+    }
+    await index.close()
+    await group.close()
+    process.send?.({ kind: 'closed' } satisfies FromIndexNode, () => process.exit(0))
+  }
+  process.on('message', (told: ToIndexNode) => {
+    follow(told).catch((error: unknown) => say({ kind: 'failed', why: whyOf(error) }))
+  })
+  say({ kind: 'opened', rank: group.rank, joinedNs, openedNs: native.monotonicNs() })
+}
+
+endWithParent()
+run(JSON.parse(process.argv[2]!) as NodePlan).catch((error: unknown) => {
+  process.send?.({ kind: 'failed', why: whyOf(error) } satisfies FromIndexNode)
+})
