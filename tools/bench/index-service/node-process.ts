@@ -12,18 +12,19 @@ async function run(plan: NodePlan): Promise<void> {
   const { name, replicas, memoryBytes, directory } = plan
   const group = await join({ name: plan.group })
   const joinedNs = native.monotonicNs()
-  const { index, node } = await openNode(group, {
+  const node = await openNode(group, {
     ...{ name, replicas, memoryBytes },
     ...(directory === undefined ? {} : { directory }),
   })
   const follow = async ({ kind }: ToIndexNode): Promise<void> => {
     if (kind === 'status') {
-      const { lastFailOver } = await node.status()
-      const { keys, heldBytes } = node.figures
+      const only = node.held.get(0)!
+      const { lastFailOver } = await only.status()
+      const { keys, heldBytes } = only.figures
       const rssBytes = process.memoryUsage.rss()
-      return say({ kind, leader: node.leader, failOver: lastFailOver, keys, heldBytes, rssBytes })
+      return say({ kind, leader: only.leader, failOver: lastFailOver, keys, heldBytes, rssBytes })
     }
-    await index.close()
+    await node.close()
     await group.close()
     process.send?.({ kind: 'closed' } satisfies FromIndexNode, () => process.exit(0))
   }
