@@ -8,8 +8,8 @@
  *   memory that other processes read while it is written; see `memory/layout.ts`.
  * - `commands/`: one table of commands, as Redis has them: what each does to a keyspace, and what it answers.
  * - `ShardMachine`: keyspace, calls that wait and expiry as a replicated machine, which `consensus/` keeps alike.
- * - `ShardReplica`: a replica of a shard, and what is to be cleaned up. {@link IndexNode}: those of a member, which come
- *   and go with the members. `IndexServer` serves clients.
+ * - `ShardReplica`: a replica of a shard, and what is to be cleaned up. {@link IndexNode}: those of a member. They
+ *   come and go with the members. `IndexServer` serves clients.
  * - `IndexClient`: an index from outside. `ForeignReads`: the memory of a shard from outside.
  * - {@link Index}, `handles/`: what programs use, over either.
  */

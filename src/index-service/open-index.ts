@@ -29,9 +29,8 @@ export interface OpenIndexOptions {
    */
   readonly directory?: string
   /**
-   * How many parts the keys are divided into. Each is held by `replicas` members, which lead and write it, and moves when
-   * members come or go. More parts than members are of use, and each takes a thread where it is held. It cannot be
-   * changed later. Default 1.
+   * How many parts the keys are divided into. Each is held by `replicas` members, and moves when members come or go.
+   * Pass more than there will be members; each takes a thread where it is held. It cannot be changed later. Default 1.
    */
   readonly shards?: number
   /** Bytes that keys and values may take, in each process. Writes above that are refused. Default 1 GiB. */

@@ -2,8 +2,8 @@ import { hashWords } from '../../codecs/index.ts'
 
 /**
  * The ranks that hold a shard: the first `count` of the members by a hash of shard and rank. So if a member comes or
- * goes, only its own shards move (Thaler and Ravishankar, "Using name-based mappings to increase hit rates",
- * IEEE/ACM Transactions on Networking 6(1), 1998).
+ * goes, only its own shards move. This is rendezvous hashing (Thaler and Ravishankar, "Using name-based mappings to
+ * increase hit rates", IEEE/ACM Transactions on Networking 6(1), 1998).
  */
 export function holdersOf(shard: number, members: readonly number[], count: number): readonly number[] {
   if (members.length <= count) return members
