@@ -299,6 +299,8 @@ test('who iterates over changes or leaders keeps the process alive, until it is 
 
 const KEYS = 16
 const CLIENTS = 7
+/** Clients rest for up to this long, so that whoever starts or takes over finds a processor. */
+const PAUSE_MS = 40
 
 test('processes are killed, and others join in their place: all calls have an order', async () => {
   const path = join(folder, 'killed')
@@ -314,7 +316,7 @@ test('processes are killed, and others join in their place: all calls have an or
   const work = async (member: RankProcess): Promise<void> => {
     await member.call('open')
     first += CLIENTS
-    await member.call('begin', path, first, CLIENTS, KEYS, 8)
+    await member.call('begin', path, first, CLIENTS, KEYS, PAUSE_MS)
   }
   try {
     const founders = [await start(), await start(), await start()]
@@ -369,7 +371,7 @@ async function voting(members: readonly RankProcess[]): Promise<void> {
 test('a leader is stopped, another leads, and it goes on: all calls have an order', async () => {
   const path = join(folder, 'stopped')
   await using ranks = await opened(3)
-  for (const rank of [0, 1, 2]) await ranks.on(rank, 'begin', path, rank * CLIENTS + 1, CLIENTS, KEYS, 8)
+  for (const rank of [0, 1, 2]) await ranks.on(rank, 'begin', path, rank * CLIENTS + 1, CLIENTS, KEYS, PAUSE_MS)
   for (let turn = 0; turn < 3; turn += 1) {
     const leader = await leading(ranks.processes)
     const others = ranks.processes.filter((each) => each !== leader)
