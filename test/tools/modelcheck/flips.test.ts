@@ -75,7 +75,7 @@ for (const name of drawn(swept, 1)) {
 /** Those whose example is explored, which takes long. */
 const explored = drawn(
   equivalentFlips.map((_, index) => index),
-  2,
+  1,
 )
 for (const [index, { of, flips, why }] of equivalentFlips.entries()) {
   test(`explained: ${flips.source}`, () => {
