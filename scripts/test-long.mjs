@@ -26,6 +26,7 @@ const drawing = [
   'agreement/graph/hbo-mistakes',
   'agreement/mistakes',
   'arrays/differential/differential',
+  'arrays/rules',
   'collectives/collectives',
   'dsm/advice',
   'dsm/coherence/pins',
@@ -44,6 +45,7 @@ const drawing = [
   'providers/claims',
   'providers/conformance',
   'providers/mutants.test',
+  'repository/readme',
   'structures/distributed/linearizability',
   'structures/distributed/list.linearizability',
   'structures/distributed/map.',
@@ -59,6 +61,7 @@ const drawing = [
   'tools/simulation/deaths',
   'tools/simulation/replica',
   'tools/simulation/simulation',
+  'tools/structure-torture',
 ]
 
 /** Files that take the number of deaths from the environment. */
