@@ -111,9 +111,7 @@ function flagsOf(unit, arch) {
   // Vectors are passed only between functions that are inlined: how others would take them does not matter.
   const flags = ['-ffp-contract=off', '-Wno-psabi']
   if (unit.includes('avx512')) flags.push('--param=asan-use-after-return=0')
-  if (!isWide || arch !== 'x64') return flags
-  // What is left over at the end of a loop is computed one by one, not in narrower vectors: a seventh less code.
-  return ['-O2', '-ftree-vectorize', '-fvect-cost-model=dynamic', '--param=vect-epilogues-nomask=0', ...flags]
+  return isWide && arch === 'x64' ? ['-O2', '-ftree-vectorize', '-fvect-cost-model=dynamic', ...flags] : flags
 }
 
 /** Compile into `folder`, unless `target` is newer than every source and has the same parts. */

@@ -29,6 +29,6 @@ export function drawnSeeds(count: number, share: number, first = 1, isSoak = fal
   if (isWhole || isSoak) return all
   const from = seed()
   const phase = new Random(from).below(share)
-  console.log(`of ${count} seeds, AETHER_TEST_SEED=${from} draws every ${share}th from ${first + phase} on`)
+  console.log(`of ${count} seeds, AETHER_TEST_SEED=${from} draws one in ${share}, from ${first + phase} on`)
   return all.filter((_, index) => index % share === phase)
 }
