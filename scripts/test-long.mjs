@@ -36,6 +36,7 @@ const drawing = [
   'dsm/coherent/untouched',
   'dsm/coherent/without-userfault',
   'dsm/group-coll',
+  'examples/examples',
   'messaging/peers/agreement',
   'messaging/peers/shrink',
   'messaging/peers/simulated',
