@@ -1,4 +1,5 @@
-// Builds the addon: every .cc of this folder, against the headers of the package node-api-headers.
+// Builds the addon: every .cc of this folder, against the headers of the package node-api-headers. A package that is
+// installed has them in one file, which scripts/bundle.mjs writes: dist/native/sources.json.gz, names and texts.
 // It needs a C++ compiler and no network.
 //   node native/build.mjs                for this machine, into build/Release
 //   node native/build.mjs --sanitize     with AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
@@ -12,6 +13,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 
 /**
  * The least glibc that a prebuilt addon may need: that of RHEL 9, Amazon Linux 2023, Ubuntu 22.04 and Debian 12.
@@ -31,11 +33,27 @@ const PARTS = [
 ]
 
 const here = dirname(fileURLToPath(import.meta.url))
-const files = readdirSync(here)
+const sourceFolder = existsSync(join(here, 'addon.cc')) ? here : unpackSources()
+const files = readdirSync(sourceFolder).filter((name) => /\.(cc|h)$/.test(name))
 const newest = Math.max(
-  ...files.filter((name) => /\.(cc|h|mjs)$/.test(name)).map((name) => statSync(join(here, name)).mtimeMs),
+  statSync(fileURLToPath(import.meta.url)).mtimeMs,
+  ...files.map((name) => statSync(join(sourceFolder, name)).mtimeMs),
 )
 const run = promisify(execFile)
+
+/** Into build/sources, where they stay: what has not changed is not compiled again. */
+function unpackSources() {
+  const folder = join(here, 'build', 'sources')
+  mkdirSync(folder, { recursive: true })
+  const texts = JSON.parse(gunzipSync(readFileSync(join(here, '../dist/native/sources.json.gz'))).toString())
+  for (const [name, text] of Object.entries(texts)) {
+    const path = join(folder, name)
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
+    writeFileSync(`${path}.${process.pid}`, text)
+    renameSync(`${path}.${process.pid}`, path)
+  }
+  return folder
+}
 
 /** A reason why nothing can be built, told without a stack. */
 class BuildError extends Error {}
@@ -134,7 +152,7 @@ async function build({ compiler, arch, folder, target, missing, compileFlags, li
     // One compiler for each processor: all at once take gigabytes.
     const compileNext = async () => {
       for (let unit = waiting.pop(); unit !== undefined; unit = waiting.pop()) {
-        writeFileSync(source(unit), unit.names.map((name) => `#include "${join(here, name)}"\n`).join(''))
+        writeFileSync(source(unit), unit.names.map((name) => `#include "${join(sourceFolder, name)}"\n`).join(''))
         const { stderr } = await run(compiler, [...flags, ...unit.flags, '-c', source(unit), '-o', object(unit)])
         if (stderr !== '') console.error(stderr)
       }

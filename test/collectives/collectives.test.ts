@@ -11,6 +11,7 @@ import {
 } from '../../src/collectives/element-kind.ts'
 import { kernelFor, type OperationName } from '../../src/collectives/operation.ts'
 import type { Schedule } from '../../src/collectives/schedule.ts'
+import { drawn } from '../support/drawn.ts'
 import { ownOperations } from './own-operations.ts'
 import { play, type RankMemory } from './plain-memory.ts'
 import { arrayOf, foldLeft, offsetsOf, type Value, type Vector, valuesOf } from './reference.ts'
@@ -28,7 +29,7 @@ interface Trial {
   readonly inPlace?: (rank: number) => { readonly inputInOutput?: number; readonly outputInInput?: number } | undefined
 }
 
-const SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 13, 16]
+const SIZES = drawn([1, 2, 3, 4, 5, 6, 7, 8, 13, 16], 5)
 const float64 = elementKind('float64')
 const rangeOf = (size: number) => Array.from({ length: size }, (_, index) => index)
 

@@ -64,17 +64,91 @@ async function assertAlike(ranks: readonly RankProcess[]): Promise<void> {
   }
 }
 
-test('every member proposes and reads; all replicas are alike', async () => {
+test('three members, of which none ends', async (t) => {
   await using ranks = await opened(3)
-  for (const rank of [0, 1, 2]) assert.equal(await ranks.on(rank, 'propose', 1, { type: 'set', value: rank + 1 }), 1)
-  assert.deepEqual(await ranks.all('get', 1), [3, 3, 3])
-  const raced = await ranks.all<number>('propose', 2, { type: 'setIfAbsent', value: 7 })
-  assert.equal(raced.filter((won) => won === 1).length, 1)
-  const leaders = await ranks.all<Leadership>('leader')
-  assert.equal(new Set(leaders.map(({ term }) => term)).size, 1)
-  assert.equal(leaders.filter(({ isSelf }) => isSelf).length, 1)
-  assert.equal(await ranks.on(0, 'get', 1, { stale: true }), 3)
-  await assertAlike(ranks.processes)
+
+  await t.test('every member proposes and reads; all replicas are alike', async () => {
+    for (const rank of [0, 1, 2]) assert.equal(await ranks.on(rank, 'propose', 1, { type: 'set', value: rank + 1 }), 1)
+    assert.deepEqual(await ranks.all('get', 1), [3, 3, 3])
+    const raced = await ranks.all<number>('propose', 2, { type: 'setIfAbsent', value: 7 })
+    assert.equal(raced.filter((won) => won === 1).length, 1)
+    const leaders = await ranks.all<Leadership>('leader')
+    assert.equal(new Set(leaders.map(({ term }) => term)).size, 1)
+    assert.equal(leaders.filter(({ isSelf }) => isSelf).length, 1)
+    assert.equal(await ranks.on(0, 'get', 1, { stale: true }), 3)
+    await assertAlike(ranks.processes)
+  })
+
+  await t.test('what the machine throws is the outcome of the command, at every replica', async () => {
+    const refused = { code: 'ERR_AETHER_CONSENSUS_REJECTED', message: /there is no key -1/ }
+    await assert.rejects(ranks.on(1, 'propose', -1, { type: 'get' }), refused)
+    assert.equal(await ranks.on(1, 'propose', 1, { type: 'set', value: 5 }), 1)
+    await assertAlike(ranks.processes)
+  })
+
+  await t.test('many commands at once, and long ones, are applied once each and in order', async () => {
+    await Promise.all([
+      ...(await ranks.all('proposeMany', 2000)),
+      ranks.on(0, 'proposeLong', 300_000),
+      ranks.on(1, 'proposeLong', 1_000_001),
+    ])
+    assert.deepEqual(await ranks.all('lengths'), [1_300_001, 1_300_001, 1_300_001])
+    const changes = await ranks.on<{ index: number }[]>(2, 'changes', 3000, 1000)
+    assert.deepEqual(
+      changes.map(({ index }) => index),
+      Array.from({ length: 1000 }, (_, index) => 3000 + index),
+    )
+    await assert.rejects(ranks.on(2, 'changes', 1, 1), { code: 'ERR_AETHER_CONSENSUS_CHANGES_GONE' })
+    await assertAlike(ranks.processes)
+  })
+
+  await t.test('leadership is handed over; terms grow', async () => {
+    const before = await ranks.on<Leadership>(0, 'leader')
+    const heir = (before.leader + 1) % 3
+    const seen = ranks.on<Leadership[]>(heir, 'leaderships', 2)
+    assert.equal(await ranks.on(heir, 'transfer', before.leader), false)
+    assert.equal(await ranks.on(before.leader, 'transfer', heir), true)
+    const [first, second] = (await seen) as [Leadership, Leadership]
+    assert.deepEqual(first.term, before.term)
+    assert.ok(second.term > first.term)
+    // On a busy machine a third may be quicker than the heir, which is asked again then.
+    let { leader } = second
+    for (let turn = 0; leader !== heir; turn += 1) {
+      assert.ok(turn < 250, `rank ${leader} leads, and not ${heir}`)
+      if (turn % 50 === 0) await ranks.on(leader, 'transfer', heir)
+      await sleep(10)
+      leader = (await ranks.on<Leadership>(heir, 'leader')).leader
+    }
+    assert.equal(await ranks.on(before.leader, 'propose', 1, { type: 'set', value: 2 }), 1)
+    await assertAlike(ranks.processes)
+  })
+
+  await t.test('programs and replicas that are stopped take no part: the leader decides in their memory', async () => {
+    const leader = await leading(ranks.processes)
+    const others = ranks.processes.filter((each) => each !== leader)
+    await Promise.all(others.map((each) => each.stop()))
+    for (let value = 1; value <= 20; value += 1)
+      assert.equal(await leader.call('propose', 1, { type: 'set', value }), 1)
+    assert.equal(await leader.call('get', 1), 20)
+    for (const each of others) each.child.kill('SIGCONT')
+    for (const each of others) assert.equal(await each.call('get', 1), 20)
+    await assertAlike(ranks.processes)
+  })
+
+  await t.test(
+    'a program that computes keeps no one from deciding; one that leads and is stuck leads no more',
+    async () => {
+      const { leader, term } = await ranks.on<Leadership>(0, 'leader')
+      const other = (leader + 1) % 3
+      const computing = ranks.on(leader, 'compute', 4000)
+      for (let value = 1; value <= 20; value += 1)
+        assert.equal(await ranks.on(other, 'propose', 1, { type: 'set', value }), 1)
+      const after = await ranks.on<Leadership>(other, 'leader')
+      assert.ok(after.term >= term)
+      await computing
+      await assertAlike(ranks.processes)
+    },
+  )
 })
 
 test('reads that may be a little old ask no majority, until they would be older', async () => {
@@ -147,57 +221,10 @@ test('who takes over says how long each stage took; metrics say where each repli
   }
 })
 
-test('what the machine throws is the outcome of the command, at every replica', async () => {
-  await using ranks = await opened(3)
-  const refused = { code: 'ERR_AETHER_CONSENSUS_REJECTED', message: /there is no key -1/ }
-  await assert.rejects(ranks.on(1, 'propose', -1, { type: 'get' }), refused)
-  assert.equal(await ranks.on(1, 'propose', 1, { type: 'set', value: 5 }), 1)
-  await assertAlike(ranks.processes)
-})
-
-test('many commands at once, and long ones, are applied once each and in order', async () => {
-  await using ranks = await opened(3)
-  await Promise.all([
-    ...(await ranks.all('proposeMany', 2000)),
-    ranks.on(0, 'proposeLong', 300_000),
-    ranks.on(1, 'proposeLong', 1_000_001),
-  ])
-  assert.deepEqual(await ranks.all('lengths'), [1_300_001, 1_300_001, 1_300_001])
-  const changes = await ranks.on<{ index: number }[]>(2, 'changes', 3000, 1000)
-  assert.deepEqual(
-    changes.map(({ index }) => index),
-    Array.from({ length: 1000 }, (_, index) => 3000 + index),
-  )
-  await assert.rejects(ranks.on(2, 'changes', 1, 1), { code: 'ERR_AETHER_CONSENSUS_CHANGES_GONE' })
-  await assertAlike(ranks.processes)
-})
-
 test('one process is enough for one replica', async () => {
   await using ranks = await opened(1)
   assert.equal(await ranks.on(0, 'propose', 1, { type: 'set', value: 9 }), 1)
   assert.equal(await ranks.on(0, 'get', 1), 9)
-})
-
-test('leadership is handed over; terms grow', async () => {
-  await using ranks = await opened(3)
-  const before = await ranks.on<Leadership>(0, 'leader')
-  const heir = (before.leader + 1) % 3
-  const seen = ranks.on<Leadership[]>(heir, 'leaderships', 2)
-  assert.equal(await ranks.on(heir, 'transfer', before.leader), false)
-  assert.equal(await ranks.on(before.leader, 'transfer', heir), true)
-  const [first, second] = (await seen) as [Leadership, Leadership]
-  assert.deepEqual(first.term, before.term)
-  assert.ok(second.term > first.term)
-  // On a busy machine a third may be quicker than the heir, which is asked again then.
-  let { leader } = second
-  for (let turn = 0; leader !== heir; turn += 1) {
-    assert.ok(turn < 250, `rank ${leader} leads, and not ${heir}`)
-    if (turn % 50 === 0) await ranks.on(leader, 'transfer', heir)
-    await sleep(10)
-    leader = (await ranks.on<Leadership>(heir, 'leader')).leader
-  }
-  assert.equal(await ranks.on(before.leader, 'propose', 1, { type: 'set', value: 2 }), 1)
-  await assertAlike(ranks.processes)
 })
 
 test('members beyond the voters follow; one of them votes when a voter has ended', async () => {
@@ -244,31 +271,6 @@ test('without a majority calls end in time, and say whether they took effect', a
   assert.equal(await ranks.on(0, 'get', 1, { stale: true }), 1)
 })
 
-test('programs and replicas that are stopped take no part: the leader decides in their memory', async () => {
-  await using ranks = await opened(3)
-  const leader = await leading(ranks.processes)
-  const others = ranks.processes.filter((each) => each !== leader)
-  await Promise.all(others.map((each) => each.stop()))
-  for (let value = 1; value <= 20; value += 1) assert.equal(await leader.call('propose', 1, { type: 'set', value }), 1)
-  assert.equal(await leader.call('get', 1), 20)
-  for (const each of others) each.child.kill('SIGCONT')
-  for (const each of others) assert.equal(await each.call('get', 1), 20)
-  await assertAlike(ranks.processes)
-})
-
-test('a program that computes keeps no one from deciding; one that leads and is stuck leads no more', async () => {
-  await using ranks = await opened(3)
-  const { leader, term } = await ranks.on<Leadership>(0, 'leader')
-  const other = (leader + 1) % 3
-  const computing = ranks.on(leader, 'compute', 4000)
-  for (let value = 1; value <= 20; value += 1)
-    assert.equal(await ranks.on(other, 'propose', 1, { type: 'set', value }), 1)
-  const after = await ranks.on<Leadership>(other, 'leader')
-  assert.ok(after.term >= term)
-  await computing
-  await assertAlike(ranks.processes)
-})
-
 test('it is closed in any order, and calls of a closed one reject', async () => {
   await using ranks = await opened(3)
   for (const rank of [1, 0]) {
@@ -299,6 +301,8 @@ test('who iterates over changes or leaders keeps the process alive, until it is 
 
 const KEYS = 16
 const CLIENTS = 7
+/** Clients rest for up to this long, so that whoever starts or takes over finds a processor. */
+const PAUSE_MS = 40
 
 test('processes are killed, and others join in their place: all calls have an order', async () => {
   const path = join(folder, 'killed')
@@ -314,7 +318,7 @@ test('processes are killed, and others join in their place: all calls have an or
   const work = async (member: RankProcess): Promise<void> => {
     await member.call('open')
     first += CLIENTS
-    await member.call('begin', path, first, CLIENTS, KEYS, 8)
+    await member.call('begin', path, first, CLIENTS, KEYS, PAUSE_MS)
   }
   try {
     const founders = [await start(), await start(), await start()]
@@ -369,7 +373,7 @@ async function voting(members: readonly RankProcess[]): Promise<void> {
 test('a leader is stopped, another leads, and it goes on: all calls have an order', async () => {
   const path = join(folder, 'stopped')
   await using ranks = await opened(3)
-  for (const rank of [0, 1, 2]) await ranks.on(rank, 'begin', path, rank * CLIENTS + 1, CLIENTS, KEYS, 8)
+  for (const rank of [0, 1, 2]) await ranks.on(rank, 'begin', path, rank * CLIENTS + 1, CLIENTS, KEYS, PAUSE_MS)
   for (let turn = 0; turn < 3; turn += 1) {
     const leader = await leading(ranks.processes)
     const others = ranks.processes.filter((each) => each !== leader)

@@ -19,6 +19,7 @@ import {
   type QueuePair,
   type RemoteEndpoint,
 } from '../../src/verbs/index.ts'
+import { drawn } from '../support/drawn.ts'
 import { ALL_ACCESS } from '../verbs/loopback.ts'
 import type { ClaimantInvitation } from './fixtures/claimant.ts'
 import { type CrashPoint, connectedCrashPoints, FATAL_MESSAGE } from './fixtures/crash-points.ts'
@@ -136,33 +137,35 @@ async function goOn(owner: Owner): Promise<void> {
   }
 }
 
-for (const way of ['SEND', 'WRITE with immediate'] as const) {
-  for (const point of connectedCrashPoints) {
-    for (const sleeps of [false, true]) {
-      test(`${way}, the receiver ${sleeps ? 'asleep' : 'polling'}: ${point.name}`, async () => {
-        const owner = new Owner()
-        const { ended } = await start(point, owner, way)
-        const whole = FATAL_MESSAGE - 1 + (point.delivered ? 1 : 0)
-        const came = await owner.take(whole, sleeps)
-        await ended
-        assert.deepEqual(
-          came.map(({ id, status }) => [id, status]),
-          Array.from({ length: whole }, (_, id) => [id, CompletionStatus.Success]),
-        )
-        for (let index = 0; index < whole; index += 1) {
-          assert.ok(owner.bytes(index).every((byte) => byte === index + 1))
-          if (way !== 'SEND') assert.equal(came[index]!.immediate, index + 1)
-        }
-        // What the dead one did not use is flushed, once, and nothing of its last message is told.
-        owner.pair.toError()
-        const flushed = await owner.take(RECEIVES - whole, false)
-        assert.deepEqual(
-          flushed.map(({ id, status }) => [id, status]),
-          Array.from({ length: RECEIVES - whole }, (_, index) => [whole + index, CompletionStatus.WorkRequestFlushed]),
-        )
-        await goOn(owner)
-        owner.device.close()
-      })
-    }
+const variants = (['SEND', 'WRITE with immediate'] as const).flatMap((way) =>
+  [false, true].map((sleeps) => ({ way, sleeps })),
+)
+
+for (const point of connectedCrashPoints) {
+  for (const { way, sleeps } of drawn(variants, 1)) {
+    test(`${way}, the receiver ${sleeps ? 'asleep' : 'polling'}: ${point.name}`, async () => {
+      const owner = new Owner()
+      const { ended } = await start(point, owner, way)
+      const whole = FATAL_MESSAGE - 1 + (point.delivered ? 1 : 0)
+      const came = await owner.take(whole, sleeps)
+      await ended
+      assert.deepEqual(
+        came.map(({ id, status }) => [id, status]),
+        Array.from({ length: whole }, (_, id) => [id, CompletionStatus.Success]),
+      )
+      for (let index = 0; index < whole; index += 1) {
+        assert.ok(owner.bytes(index).every((byte) => byte === index + 1))
+        if (way !== 'SEND') assert.equal(came[index]!.immediate, index + 1)
+      }
+      // What the dead one did not use is flushed, once, and nothing of its last message is told.
+      owner.pair.toError()
+      const flushed = await owner.take(RECEIVES - whole, false)
+      assert.deepEqual(
+        flushed.map(({ id, status }) => [id, status]),
+        Array.from({ length: RECEIVES - whole }, (_, index) => [whole + index, CompletionStatus.WorkRequestFlushed]),
+      )
+      await goOn(owner)
+      owner.device.close()
+    })
   }
 }

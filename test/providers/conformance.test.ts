@@ -8,11 +8,14 @@ import {
   runProviderConformance,
   type Until,
 } from '../../src/testing/index.ts'
+import { drawn } from '../support/drawn.ts'
 
 /** Cases that the shm provider may answer with Unsupported, and why. It may answer none. */
 const allowUnsupported: Readonly<Record<string, string>> = {}
 
-for (const placement of ['one-process', 'two-processes'] satisfies Placement[]) {
+const placements: readonly Placement[] = ['one-process', 'two-processes']
+// On other versions of Node.js they are drawn, too: see scripts/test-node-versions.mjs.
+for (const placement of drawn(placements, 1)) {
   test(`shm conforms, both ends in ${placement.replace('-', ' ')}`, async () => {
     const report = await runProviderConformance({ provider: 'shm', device: 'shm0', placement, allowUnsupported })
     console.log(formatReport(report))

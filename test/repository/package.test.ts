@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { root } from './checkout.ts'
 import { packedFiles } from './packed-files.ts'
 
@@ -20,10 +21,9 @@ const description = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 test('the package carries all that a user needs and nothing that only a developer needs', () => {
   const files = packedFiles()
-  const native = readdirSync(join(root, 'native')).filter((name) => /\.(cc|h|mjs)$/.test(name))
-  assert.ok(native.length > 0)
-  for (const name of native) assert.ok(files.includes(`native/${name}`), `native/${name} is packed, to build from`)
   for (const name of [
+    'native/build.mjs',
+    'dist/native/sources.json.gz',
     'package.json',
     'LICENSE',
     'README.md',
@@ -34,7 +34,7 @@ test('the package carries all that a user needs and nothing that only a develope
     assert.ok(files.includes(name), name)
   const foreign = files.filter(
     (path) =>
-      !/^(bin\/|dist\/(package|web)\/|docs\/[^/]+\.md$|docs\/(agreement|protocols)\/|native\/|prebuilds\/linux-|package\.json$|examples\/|LICENSE$|README\.md$|CONTRIBUTING\.md$|CITATION\.cff$)/.test(
+      !/^(bin\/|dist\/(native|package|web)\/|docs\/[^/]+\.md$|docs\/(agreement|protocols)\/|native\/build\.mjs$|prebuilds\/linux-|package\.json$|examples\/|LICENSE$|README\.md$|CONTRIBUTING\.md$|CITATION\.cff$)/.test(
         path,
       ),
   )
@@ -43,6 +43,14 @@ test('the package carries all that a user needs and nothing that only a develope
     files.filter((path) => /\.test\.|^native\/build\//.test(path)),
     [],
   )
+})
+
+test('the sources of the addon are packed, each as it is, to build from', () => {
+  const names = readdirSync(join(root, 'native')).filter((name) => /\.(cc|h)$/.test(name))
+  assert.ok(names.length > 0)
+  const packed = gunzipSync(readFileSync(join(root, 'dist/native/sources.json.gz'))).toString()
+  const texts = names.sort().map((name) => [name, readFileSync(join(root, 'native', name), 'utf8')] as const)
+  assert.deepEqual(Object.entries(JSON.parse(packed) as object), texts)
 })
 
 test('what package.json points to is there', () => {

@@ -38,6 +38,7 @@ import { ReplicaCopying } from '../../../src/dsm/coherent/replica-copying.ts'
 import { ReplicaStore } from '../../../src/dsm/coherent/replica-store.ts'
 import { Replication } from '../../../src/dsm/coherent/replication.ts'
 import { Random } from '../../../src/runtime/index.ts'
+import { drawnSeeds } from '../../support/drawn.ts'
 
 const PAGES = 2
 /** Of the replicas. */
@@ -457,10 +458,8 @@ function simulate(seed: number, protocol: Protocol, withReplicas: boolean, flaw?
 }
 
 const chosen = process.env['AETHER_SEED']
-const seeds =
-  chosen === undefined
-    ? Array.from({ length: Number(process.env['AETHER_SEEDS'] ?? 750) }, (_, seed) => seed)
-    : [Number(chosen)]
+const count = process.env['AETHER_SEEDS']
+const seeds = chosen === undefined ? drawnSeeds(Number(count ?? 750), 5, 0, count !== undefined) : [Number(chosen)]
 
 for (const protocol of protocols.values()) {
   test(`members die at any step of ${protocol.name}: the living stay coherent, and nobody waits for ever`, () => {

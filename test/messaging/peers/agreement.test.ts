@@ -9,10 +9,12 @@ import {
   encodeAgreement,
 } from '../../../src/messaging/peers/agreement-message.ts'
 import { chooseSurvivors } from '../../../src/messaging/peers/survivor-choice.ts'
+import { drawnSeeds } from '../../support/drawn.ts'
 import { AgreementWorld, TIMEOUT_MS, type WorldOptions } from './agreement-world.ts'
 
 /** Seeds of each kind of fault; more by `AETHER_TEST_SEEDS`. */
-const SEEDS = Number(process.env['AETHER_TEST_SEEDS'] ?? 200)
+const count = process.env['AETHER_TEST_SEEDS']
+const seeds = drawnSeeds(Number(count ?? 200), 3, 0, count !== undefined)
 
 /** What holds whatever happens. Answers with what was decided. */
 function judge(seed: number, world: AgreementWorld): readonly number[] | undefined {
@@ -58,10 +60,10 @@ const kinds: Readonly<Record<string, WorldOptions>> = {
 }
 
 for (const [kind, options] of Object.entries(kinds)) {
-  test(`${SEEDS} agreements in which ${kind}: all that get a set get the same, in bounded time`, (t) => {
+  test(`${seeds.length} agreements in which ${kind}: all that get a set get the same, in bounded time`, (t) => {
     let decided = 0
     let withDead = 0
-    for (let seed = 0; seed < SEEDS; seed += 1) {
+    for (const seed of seeds) {
       const world = new AgreementWorld(seed, options)
       world.run()
       const ranks = judge(seed, world)
@@ -83,8 +85,10 @@ for (const [kind, options] of Object.entries(kinds)) {
       decided += 1
       if (ranks.some((rank) => !firstDecision!.alive.includes(rank))) withDead += 1
     }
-    assert.ok(decided > SEEDS / 4, `${decided} of ${SEEDS} came to a set`)
-    t.diagnostic(`${decided} of ${SEEDS} came to a set; in ${withDead} one in it was dead when the first learned of it`)
+    assert.ok(decided > seeds.length / 4, `${decided} of ${seeds.length} came to a set`)
+    t.diagnostic(
+      `${decided} of ${seeds.length} came to a set; in ${withDead} one in it was dead when the first learned of it`,
+    )
   })
 }
 

@@ -4,6 +4,7 @@ import type { CollectiveName } from '../../../src/collectives/algorithms.ts'
 import type { CollectiveError, PeerGroup } from '../../../src/messaging/index.ts'
 import type { SimulationOptions } from '../../../src/providers/index.ts'
 import { Random } from '../../../src/runtime/index.ts'
+import { drawn, drawnSeeds } from '../../support/drawn.ts'
 import { algorithmRounds, callAll, given, rangeOf } from './call-all.ts'
 import { SimulatedMesh } from './simulated-mesh.ts'
 
@@ -76,12 +77,13 @@ for (const [seed, size] of [
 
 const kinds = ['float32', 'int8', 'uint16', 'int64', 'float64', 'uint8clamped', 'uint32'] as const
 
-for (const [seed, size] of [
+const sizes = [
   [11, 2],
   [12, 3],
   [13, 5],
   [14, 8],
-] as const) {
+] as const
+for (const [seed, size] of drawn(sizes, 2)) {
   test(`every algorithm by name of ${size} over such a network, odd lengths and several kinds, seed ${seed}`, async (t) => {
     // So few bytes go unasked that grants travel, too.
     const mesh = await SimulatedMesh.open(t, size, seed, rough, { eagerBytes: 200 })
@@ -125,7 +127,7 @@ test('a root that is far ahead goes on when the others have come nearer, and not
   await mesh.close()
 })
 
-for (const seed of rangeOf(16)) {
+for (const seed of drawnSeeds(16, 3, 0)) {
   const options = seed % 2 === 0 ? smooth : rough
   test(`a peer crashes at any moment, ${options === rough ? 'on a bad network, ' : ''}seed ${seed}: each other is told its name in bounded time, and they go on`, async (t) => {
     const random = new Random(1000 + seed)
@@ -169,7 +171,7 @@ test('a peer crashes while all others only wait for it', async (t) => {
   await mesh.close()
 })
 
-for (const seed of [1, 2, 3, 4]) {
+for (const seed of drawnSeeds(4, 3)) {
   test(`the network is cut in two, seed ${seed}: each is told of somebody on the other side, and each side goes on`, async (t) => {
     const mesh = await SimulatedMesh.open(t, 5, seed, seed % 2 === 0 ? smooth : rough, watchful)
     const sides = [

@@ -2,17 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { number } from '../../../src/codecs/index.ts'
 import { checkLinearizable, type EntryInput, type HistoryCall } from '../../../tools/linearizability/index.ts'
+import { drawnSeeds } from '../../support/drawn.ts'
 import { FakeWorld } from './fake-world.ts'
 import { goingEntryModel, Histories } from './histories.ts'
 import { SimulatedWorld } from './simulated-world.ts'
 import { LEFT, playThroughACrash, playThroughAStop, RANKS, rough, settleTheStop } from './through-a-stop.ts'
 
-/** How many orders are drawn; AETHER_TEST_HISTORIES=10000 makes a soak of it. */
+/** How many orders there are, of which some are played; AETHER_TEST_HISTORIES=10000 makes a soak of it. */
 const HISTORIES = Number(process.env['AETHER_TEST_HISTORIES'] ?? 150)
+const seeds = drawnSeeds(HISTORIES, 5, 1, process.env['AETHER_TEST_HISTORIES'] !== undefined)
 const CALLS = 5
 
 test('what ranks see of a map, in any order of their steps, could have happened one after the other', async () => {
-  for (let seed = 1; seed <= HISTORIES; seed += 1) {
+  for (const seed of seeds) {
     const world = new FakeWorld(RANKS, seed)
     const histories = new Histories(() => world.steps)
     const maps = await world.play(Promise.all(world.structures.map((shared) => shared.map('m', { codec: number }))))
@@ -23,7 +25,7 @@ test('what ranks see of a map, in any order of their steps, could have happened 
 })
 
 test('the same where ranks are stopped and paused at any step', async () => {
-  for (let seed = 1; seed <= HISTORIES; seed += 1) {
+  for (const seed of seeds) {
     const world = new FakeWorld(RANKS, seed, 1024 * 1024, [0])
     const histories = new Histories(() => world.steps)
     const maps = await world.play(Promise.all(world.structures.map((shared) => shared.map('m', { codec: number }))))
@@ -56,7 +58,7 @@ test('a key whose entry may go is not given back a value that was replaced, nor 
 
 test('what ranks see of a map that evicts, and whose entries expire, some stopped and some paused at any step, is that, or nothing', async () => {
   const gone = { evicted: 0, over: 0 }
-  for (let seed = 1; seed <= HISTORIES; seed += 1) {
+  for (const seed of seeds) {
     const world = new FakeWorld(RANKS, seed, 1024 * 1024, [0])
     const histories = new Histories(() => world.steps)
     // Of four keys; and in every second order a millisecond passes now and then.
@@ -80,11 +82,11 @@ test('what ranks see of a map that evicts, and whose entries expire, some stoppe
     if (!histories.isExplained) gone[seed % 2 === 0 ? 'evicted' : 'over'] += 1
   }
   // Entries went in most of them: no order explains what was seen without that.
-  assert.ok(gone.evicted > HISTORIES / 5 && gone.over > HISTORIES / 5, JSON.stringify(gone))
+  assert.ok(gone.evicted > seeds.length / 5 && gone.over > seeds.length / 5, JSON.stringify(gone))
 })
 
 test('what ranks see of a log and a cell, some stopped and some paused at any step, could have happened one after the other', async () => {
-  for (let seed = 1; seed <= HISTORIES / 2; seed += 1) {
+  for (const seed of seeds.filter((each) => each <= HISTORIES / 2)) {
     const world = new FakeWorld(RANKS, seed, 1024 * 1024, [0])
     const histories = new Histories(() => world.steps)
     const logs = await world.play(Promise.all(world.structures.map((shared) => shared.log('l', { codec: number }))))
@@ -99,7 +101,7 @@ test('what ranks see of a log and a cell, some stopped and some paused at any st
 })
 
 test('the same over simulated adapters, where ranks crash and pause', async () => {
-  for (let seed = 1; seed <= HISTORIES / 5; seed += 1) {
+  for (const seed of seeds.filter((each) => each <= HISTORIES / 5)) {
     using world = new SimulatedWorld(RANKS, seed, seed % 2 === 0 ? rough : {}, [0])
     const histories = new Histories(() => world.cluster.nowNs)
     const [maps, counters, logs] = await world.play(

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { number } from '../../../src/codecs/index.ts'
 import type { GroupList } from '../../../src/structures/index.ts'
+import { drawnSeeds } from '../../support/drawn.ts'
 import { FakeWorld } from './fake-world.ts'
 import { ListHistories, type ListKind, listKinds } from './list-histories.ts'
 import { SimulatedWorld } from './simulated-world.ts'
 import { LEFT, playThroughACrash, playThroughAStop, RANKS, rough, settleTheStop } from './through-a-stop.ts'
 
-/** How many orders are drawn; AETHER_TEST_HISTORIES=10000 makes a soak of it. */
+/** How many orders there are, of which some are played; AETHER_TEST_HISTORIES=10000 makes a soak of it. */
 const HISTORIES = Number(process.env['AETHER_TEST_HISTORIES'] ?? 50)
+const seeds = drawnSeeds(HISTORIES, 5, 1, process.env['AETHER_TEST_HISTORIES'] !== undefined)
 const CALLS = 5
 const CAPACITIES = [0, 2, 3]
 /** So small that they are soon full: 8 places. */
@@ -35,7 +37,7 @@ async function opened(
 
 for (const kind of listKinds) {
   test(`what ranks see of a ${kind}, in any order of their steps, could have happened one after the other`, async () => {
-    for (let seed = 1; seed <= HISTORIES; seed += 1) {
+    for (const seed of seeds) {
       const world = new FakeWorld(RANKS, seed, 1024 * 1024, undefined, SEGMENT_BYTES)
       const { lists, capacity } = await opened(world, kind, seed)
       const histories = new ListHistories(() => world.steps)
@@ -47,7 +49,7 @@ for (const kind of listKinds) {
   })
 
   test(`the same of a ${kind} where ranks are stopped and paused at any step`, async () => {
-    for (let seed = 1; seed <= HISTORIES; seed += 1) {
+    for (const seed of seeds) {
       const world = new FakeWorld(RANKS, seed, 1024 * 1024, [0], SEGMENT_BYTES)
       const { lists, capacity } = await opened(world, kind, seed)
       const histories = new ListHistories(() => world.steps)
@@ -63,7 +65,7 @@ for (const kind of listKinds) {
   })
 
   test(`the same of a ${kind} over simulated adapters, where ranks crash and pause`, async () => {
-    for (let seed = 1; seed <= HISTORIES / 2; seed += 1) {
+    for (const seed of seeds.filter((each) => each <= HISTORIES / 2)) {
       using world = new SimulatedWorld(RANKS, seed, seed % 2 === 0 ? rough : {}, [0], SEGMENT_BYTES)
       const { lists, capacity } = await opened(world, kind, seed)
       const histories = new ListHistories(() => world.cluster.nowNs)

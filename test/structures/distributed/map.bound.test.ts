@@ -5,6 +5,7 @@ import { takeCensus } from '../../../src/structures/distributed/census.ts'
 import type { Command } from '../../../src/structures/distributed/command.ts'
 import { Home } from '../../../src/structures/distributed/home.ts'
 import type { GroupMap, MapKey } from '../../../src/structures/index.ts'
+import { drawn, drawnSeeds } from '../../support/drawn.ts'
 import { FakeWorld } from './fake-world.ts'
 import { openSmallTables } from './small-tables.ts'
 
@@ -45,7 +46,7 @@ async function waitedFor(world: FakeWorld, rank: number, call: () => Promise<unk
 }
 
 test('nothing goes before the bound, and beyond it one for each that comes', async () => {
-  for (const maxEntries of [1, 2, 10, 56, 300]) {
+  for (const maxEntries of drawn([1, 2, 10, 56, 300], 2)) {
     const world = new FakeWorld(2, maxEntries, HOME, [0])
     const [one, two] = (await opened(world, maxEntries)) as [GroupMap<number>, GroupMap<number>]
     for (let key = 0; key < 2 * maxEntries + 5; key += 1) {
@@ -125,7 +126,7 @@ test('a get waits for two round trips at most, marks included, and a set of a fu
 })
 
 test('ranks that put new keys at once keep the bound, but for as many as they are', async () => {
-  for (let seed = 1; seed <= 20; seed += 1) {
+  for (const seed of drawnSeeds(20, 3)) {
     const world = new FakeWorld(3, seed, HOME, [0])
     const maps = await opened(world, 12)
     let over = 0
@@ -141,7 +142,7 @@ test('ranks that put new keys at once keep the bound, but for as many as they ar
 })
 
 test('a map that grows keeps its bound, and how old its entries are', async () => {
-  for (let seed = 1; seed <= 3; seed += 1) {
+  for (const seed of drawnSeeds(3, 3)) {
     const world = new FakeWorld(3, seed, 2 * HOME, [0])
     const maps = await openSmallTables(world, 8, 150)
     await world.play(fill(maps[0]!, 0, 30))
@@ -179,7 +180,8 @@ test('a map that is spread bounds each part; another bound is refused, and both 
 
 test('a rank that is stopped at any step of an eviction leaves a map that keeps its bound', async () => {
   let seen = 0
-  for (let steps = 0; steps < 120; steps += 1) {
+  const stops = drawnSeeds(120, 5, 0)
+  for (const steps of stops) {
     const world = new FakeWorld(3, steps + 1, HOME, [0])
     const maps = await opened(world, 8)
     await world.play(fill(maps[1]!, 0, 8))
@@ -205,7 +207,7 @@ test('a rank that is stopped at any step of an eviction leaves a map that keeps 
     // The name of the map, and its entries.
     assert.equal(blocks, 9, `${steps}`)
   }
-  assert.ok(seen > 40, `${seen}`)
+  assert.ok(seen > stops.length / 3, `${seen}`)
 })
 
 async function censusOf(world: FakeWorld): Promise<{ blocks: number; tentative: number }> {

@@ -14,6 +14,7 @@ import {
 } from '../../../src/structures/distributed/mvrlu-layout.ts'
 import { ObjectSlots } from '../../../src/structures/distributed/mvrlu-slots.ts'
 import type { GroupMvRlu } from '../../../src/structures/index.ts'
+import { drawnSeeds } from '../../support/drawn.ts'
 import {
   assertBank,
   assertWhole,
@@ -137,9 +138,14 @@ test('round trips are those that are documented', async () => {
   await world.play(other.abort())
 })
 
+/** More than a section takes. */
+const STEPS_MAX = 1000
+
 test('a rank that is stopped between any two steps of a section has committed it or not, and leaves nothing', async () => {
   const outcomes = new Set<number>()
-  for (let steps = 0, isOver = false; !isOver; steps += 1) {
+  let isOver = false
+  for (const steps of drawnSeeds(STEPS_MAX, 5, 0)) {
+    if (isOver) break
     const { world, all } = await settle(steps + 1)
     const [x, y] = (await world.play(make(all[2], [100, 0]))) as [number, number]
     // Of each rank one, so that all have blocks.
@@ -164,11 +170,12 @@ test('a rank that is stopped between any two steps of a section has committed it
     assert.equal(await blocksIn(world), BLOCKS + 4, what)
     await assertSlots(world, 4, what)
   }
+  assert.ok(isOver)
   assert.deepEqual(outcomes, new Set([0, 1]))
 })
 
 test('ranks that change the same objects, one of them stopped at any step, see one moment each, and no memory is lost', async () => {
-  for (let seed = 1; seed <= 12; seed += 1) {
+  for (const seed of drawnSeeds(12, 3)) {
     const { world, all } = await settle(seed)
     const below = (bound: number): number => world.random.below(bound)
     const bank = await world.play(openBank(all[2], 4))
@@ -193,7 +200,7 @@ test('ranks that change the same objects, one of them stopped at any step, see o
 
 test('what a dead rank had on its way when its lock was taken over is refused, or was committed before', async () => {
   const outcomes = new Set<number>()
-  for (let seed = 1; seed <= 60; seed += 1) {
+  for (const seed of drawnSeeds(60, 3)) {
     const { world, all } = await settle(seed)
     const [x, y] = (await world.play(make(all[2], [100, 0]))) as [number, number]
     const dying = await world.play(all[1].readLock())

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { aether } from '../../cli/command-line.ts'
+import { drawn } from '../../support/drawn.ts'
 
 const readme = readFileSync('docs/agreement/README.md', 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'aether-agreement-'))
@@ -185,8 +186,12 @@ const wrong: readonly (readonly [args: readonly string[], advice: RegExp])[] = [
   [['paxos', '--seed', '1', '--processes', '4'], /--processes is for a timely play/],
   [['--page', 'play.html'], /--page is about one algorithm: name it/],
 ]
-for (const [args, advice] of wrong)
+for (const args of drawn(
+  wrong.map(([args]) => args),
+  4,
+))
   test(`agreement ${args.join(' ')}: status 2, and what to type instead`, () => {
+    const [, advice] = wrong.find(([wrongArgs]) => wrongArgs === args)!
     const { status, stderr } = aether('agreement', ...args)
     assert.equal(status, 2)
     assert.match(stderr, advice)

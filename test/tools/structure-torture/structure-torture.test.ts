@@ -16,17 +16,19 @@ import { readStamped, stampedValue } from '../../../tools/structure-torture/stam
 import type { CommonStructures, Ended } from '../../../tools/structure-torture/subject.ts'
 import { counterSubject } from '../../../tools/structure-torture/subjects/counter.ts'
 import { judgeAges } from '../../../tools/structure-torture/version-ages.ts'
+import { drawn } from '../../support/drawn.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aether-test-torture-'))
 process.env['TMPDIR'] = folder
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-for (const [place, seconds] of [
+const places = [
   ['machine', 4],
   ['directory', 4],
   ['group', 3],
   ['homes', 3],
-] as const satisfies readonly (readonly [StructurePlace, number])[]) {
+] as const satisfies readonly (readonly [StructurePlace, number])[]
+for (const [place, seconds] of drawn(places, 2)) {
   test(`${place}: what was acknowledged before a kill is there, once, and all memory is found`, async (t) => {
     const options = { processes: 3, killEveryMs: 1000, stopEveryMs: 400, stopMsMax: 50, leaseMs: 120_000 }
     const [result, ...others] = await runStructureTorture({ ...options, places: [place], seconds })

@@ -4,14 +4,15 @@ import { exactTolerance } from '../../../../tools/agreement/graph/expansion.ts'
 import { exploreHbo } from '../../../../tools/agreement/graph/explore-hbo.ts'
 import { graphShapes } from '../../../../tools/agreement/graph/graphs.ts'
 import { hboOf } from '../../../../tools/agreement/graph/hbo.ts'
+import { drawn } from '../../../support/drawn.ts'
 import { allInputs, exploreShape, setsOf } from './hbo-support.ts'
 import { compareWithPlain } from './plain-order.ts'
 
 const algorithm = hboOf({ rounds: 16 })
 
 for (const processes of [1, 2, 3, 4])
-  test(`on all graphs of ${processes}, in all rounds, with all inputs and coins: agreement, validity, no deadlock`, () => {
-    for (const neighbours of graphShapes(processes)) console.log(exploreShape(algorithm, neighbours))
+  test(`on graphs of ${processes}, in all rounds, with all inputs and coins: agreement, validity, no deadlock`, () => {
+    for (const neighbours of drawn(graphShapes(processes), 3)) console.log(exploreShape(algorithm, neighbours))
   })
 
 test('equal inputs are decided in the first round, whatever the order', () => {

@@ -39,7 +39,7 @@ const cases: readonly Case[] = [
   { name: 'robust-backup', device: 'tcp-lo', lies: { 1: 'tampers' } },
 ]
 
-for (const { name, device, processes = 3, kills = [], lies = {} } of drawn(cases, 5)) {
+for (const { name, device, processes = 3, kills = [], lies = {} } of drawn(cases, 3)) {
   const what = [
     ...kills.map(
       ({ process, memory }) => `${process === undefined ? `memory ${memory}` : `process ${process}`} is killed`,
