@@ -28,8 +28,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * One file, its children included: many times what any takes on an idle machine, so that a busy one does not end it.
  */
 const FILE_TIMEOUT_MS = 600_000
-/** One more than processors: tests wait, for other processes above all, and would leave a third of the time unused. */
-const FILES_AT_ONCE = availableParallelism() + 1
+/** Two more than processors: tests wait, for other processes above all, and would leave part of the time unused. */
+const FILES_AT_ONCE = availableParallelism() + 2
 /** How long the children of a finished file may take to be gone. */
 const GRACE_MS = 3000
 /** How long after its time a file may take to end by the SIGTERM that run() sends it. */
