@@ -379,10 +379,7 @@ export class Keyspace {
   }
 
   #moveExpiry(key: Uint8Array, from: number, to: number): void {
-    if (from === to) return
-    const name = latin1Of(key)
-    if (from !== 0) this.#expiries.remove(from, name)
-    if (to !== 0) this.#expiries.add(to, name)
+    if (from !== to) this.#expiries.move(latin1Of(key), from, to)
   }
 
   #copyFields(from: Uint8Array, to: Uint8Array, hash: HashValue): void {

@@ -7,7 +7,8 @@ import { answerCodec } from '../../../src/index-service/state/answer-codec.ts'
 import type { ShardAnswer } from '../../../src/index-service/state/shard-command.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { LoneMachine } from '../support/differential.ts'
-import { drawCommand, Picker } from '../support/programs.ts'
+import { Picker } from '../support/program-parts.ts'
+import { drawCommand } from '../support/programs.ts'
 import { shown } from '../support/same-reply.ts'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
