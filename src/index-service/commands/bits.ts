@@ -9,7 +9,7 @@ type Args = readonly Uint8Array[]
 const NO_BYTES = new Uint8Array()
 
 /** @throws CommandFault */
-export function bitOffsetOf(argument: Uint8Array): number {
+function bitOffsetOf(argument: Uint8Array): number {
   const offset = parseInteger(argument)
   if (offset === undefined || offset < 0 || Number(offset) >= STRING_BYTES_MAX * 8)
     throw new CommandFault('bit offset is not an integer or out of range')

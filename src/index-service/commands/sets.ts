@@ -96,7 +96,7 @@ function smove(keyspace: Keyspace, args: Args): Reply {
 type Combine = (sets: readonly (SetValue | undefined)[]) => Iterable<string>
 
 /** At most `limit` members that are in all sets; 0: all. */
-export function* intersection(sets: readonly (SetValue | undefined)[], limit: number = 0): Generator<string> {
+function* intersection(sets: readonly (SetValue | undefined)[], limit: number = 0): Generator<string> {
   const known = sets.filter((set) => set !== undefined)
   if (known.length < sets.length) return
   const [smallest, ...others] = known.sort((one, other) => one.size - other.size)

@@ -145,7 +145,7 @@ function zrandmember(keyspace: Keyspace, args: Args, context: CommandContext): R
 }
 
 /** A score as text: whole numbers without a point, and `inf`. */
-export function formatScore(score: number): Uint8Array {
+function formatScore(score: number): Uint8Array {
   if (Number.isFinite(score)) return bytesOf(Object.is(score, -0) ? '-0' : String(score))
   return bytesOf(score > 0 ? 'inf' : '-inf')
 }

@@ -18,7 +18,7 @@ function partOf(text: string): bigint {
   return part
 }
 
-export function idFrom(ms: bigint, sequence: bigint): bigint {
+function idFrom(ms: bigint, sequence: bigint): bigint {
   return (ms << SHIFT) | sequence
 }
 

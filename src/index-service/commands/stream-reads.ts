@@ -180,10 +180,14 @@ function history({ stream, group, after }: GroupRead, query: ReadQuery, { timeMs
   return found
 }
 
+/** Behind STREAMS, which may also be the name of a group. */
 function readKeys(args: Args): readonly number[] {
-  const at = args.findIndex((argument, index) => index < args.length - 1 && isWord(argument, 'streams'))
-  if (at === -1) return []
-  const half = Math.floor((args.length - at - 1) / 2)
+  let at = 0
+  while (at < args.length && !isWord(args[at]!, 'streams')) {
+    const hasOne = isWord(args[at]!, 'count') || isWord(args[at]!, 'block')
+    at += isWord(args[at]!, 'group') ? 3 : hasOne ? 2 : 1
+  }
+  const half = Math.max(0, Math.floor((args.length - at - 1) / 2))
   return Array.from({ length: half }, (_, number) => at + 1 + number)
 }
 

@@ -194,5 +194,5 @@ export const streams: readonly CommandSpec[] = [
   reads('xrange', -4, firstKey, (keyspace, args) => range(keyspace, args, false)),
   reads('xrevrange', -4, firstKey, (keyspace, args) => range(keyspace, args, true)),
   frees('xdel', -3, firstKey, xdel),
-  frees('xsetid', -3, firstKey, xsetid),
+  grows('xsetid', -3, firstKey, xsetid),
 ]

@@ -39,7 +39,8 @@ function set(keyspace: Keyspace, args: Args, context: CommandContext): Reply {
   if (condition !== undefined && keyspace.has(key) !== (condition === 'xx')) return old
   // It would expire at once.
   if (expiry !== undefined && atMs <= context.timeMs) keyspace.remove(key)
-  else keyspace.setString(key, args[1]!, keepsTtl ? (keyspace.expiryOf(key) ?? 0) : atMs)
+  else if (keepsTtl) keyspace.keepString(key, args[1]!)
+  else keyspace.setString(key, args[1]!, atMs)
   return returnsOld ? old : 'OK'
 }
 
@@ -159,7 +160,7 @@ function increase(keyspace: Keyspace, key: Uint8Array, by: number | bigint): Rep
   if (value === undefined) throw notAnInteger()
   const sum = sumOf(value, by)
   if (sum === undefined) throw new CommandFault('increment or decrement would overflow')
-  keyspace.keepString(key, bytesOf(String(sum)))
+  keyspace.keepString(key, decimal(sum))
   return sum
 }
 
@@ -171,6 +172,20 @@ export function sumOf(one: number | bigint, other: number | bigint): number | bi
   }
   const exact = BigInt(one) + BigInt(other)
   return exact > INT64_MAX || exact < INT64_MIN ? undefined : narrow(exact)
+}
+
+const digits = new Uint8Array(20)
+
+/** A number as text. Short ones are written without a string: counters are changed often. */
+function decimal(value: number | bigint): Uint8Array {
+  if (typeof value === 'bigint' || value < 0 || value > 0x7fffffff) return bytesOf(String(value))
+  let [at, left] = [digits.length, value]
+  do {
+    at -= 1
+    digits[at] = 0x30 + (left % 10)
+    left = (left / 10) | 0
+  } while (left > 0)
+  return digits.slice(at)
 }
 
 function incrby(keyspace: Keyspace, args: Args): Reply {

@@ -27,13 +27,10 @@ export class Expiries {
     return this.#keys.at(0)?.[0].atMs ?? Infinity
   }
 
-  add(atMs: number, key: string): void {
-    this.#keys.set({ atMs, key }, true)
-    this.#characters += key.length
-  }
-
-  remove(atMs: number, key: string): void {
-    if (this.#keys.delete({ atMs, key })) this.#characters -= key.length
+  /** A key expires at another time; 0: it does not. */
+  move(key: string, fromMs: number, toMs: number): void {
+    if (fromMs !== 0 && this.#keys.delete({ atMs: fromMs, key })) this.#characters -= key.length
+    if (toMs !== 0 && this.#keys.set({ atMs: toMs, key }, true)) this.#characters += key.length
   }
 
   /** The key that expires next, if it has by then. */

@@ -61,6 +61,12 @@ export class KeyListing {
     return undefined
   }
 
+  /** One of all, the same in every process. */
+  choose(random: number): Uint8Array | undefined {
+    const names = this.sorted()
+    return names.length === 0 ? undefined : bytesOf(names[random % names.length]!)
+  }
+
   #liveOf(records: readonly Uint8Array[]): Uint8Array[] {
     const keys: Uint8Array[] = []
     for (const record of records) {

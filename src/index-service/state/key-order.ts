@@ -20,8 +20,7 @@ export class KeyOrder {
   }
 
   add(key: string): void {
-    this.#keys.set(key, true)
-    this.#characters += key.length
+    if (this.#keys.set(key, true)) this.#characters += key.length
   }
 
   remove(key: string): void {

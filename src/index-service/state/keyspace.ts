@@ -1,3 +1,4 @@
+import type { CommandContext } from '../commands/command.ts'
 import { wrongType } from '../commands/reply.ts'
 import type { Records } from '../memory/records.ts'
 import { type Collection, decodeCollection } from '../values/collection.ts'
@@ -15,12 +16,11 @@ import * as format from './record-format.ts'
 import { expireAtOf, HEAD_BYTES, packHead, RecordKeys, RecordType } from './record-format.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 
+/** In place of a time: the one that there is. */
+const KEEP = -1
+
 /** What a command needs of the log. */
-interface Moment {
-  readonly timeMs: number
-  readonly index: number
-  readonly isRead: boolean
-}
+type Moment = Pick<CommandContext, 'timeMs' | 'index' | 'isRead'>
 
 /**
  * The keys of a shard. Strings and the values of hash fields lie in records, where other processes read them. The rest
@@ -126,18 +126,17 @@ export class Keyspace {
   /** Make the key a string, whatever it was. `bytes` are not a view of a record. */
   setString(key: Uint8Array, bytes: Uint8Array, expireAtMs: number = 0): void {
     const old = this.#record(key)
+    const oldMs = old === undefined ? 0 : expireAtOf(old)
+    const atMs = expireAtMs === KEEP ? oldMs : expireAtMs
+    this.#moveExpiry(key, oldMs, atMs)
     if (old === undefined) this.#enter(key)
-    else {
-      this.#moveExpiry(key, expireAtOf(old), 0)
-      if (format.typeOf(old) !== RecordType.String) this.#dropCollection(key, latin1Of(key))
-    }
-    this.#moveExpiry(key, 0, expireAtMs)
-    this.#write(key, RecordType.String, expireAtMs, bytes)
+    else if (format.typeOf(old) !== RecordType.String) this.#dropCollection(key, latin1Of(key))
+    this.#write(key, RecordType.String, atMs, bytes)
   }
 
   /** As {@link setString}, and it expires as before. */
   keepString(key: Uint8Array, bytes: Uint8Array): void {
-    this.setString(key, bytes, this.expiryOf(key) ?? 0)
+    this.setString(key, bytes, KEEP)
   }
 
   /** A collection has changed, or is new. The key may not hold anything else. An empty one is removed. */
@@ -248,9 +247,7 @@ export class Keyspace {
 
   /** Any key. `random` is a uniform uint32. */
   randomKey(random: number): Uint8Array | undefined {
-    if (this.#moment.isRead) return this.#listing.sample(random)
-    const names = this.#listing.sorted()
-    return names.length === 0 ? undefined : bytesOf(names[random % names.length]!)
+    return this.#moment.isRead ? this.#listing.sample(random) : this.#listing.choose(random)
   }
 
   /** Keys that are encoded tuples, from `from` up to before `to`, or backwards. */
@@ -379,10 +376,7 @@ export class Keyspace {
   }
 
   #moveExpiry(key: Uint8Array, from: number, to: number): void {
-    if (from === to) return
-    const name = latin1Of(key)
-    if (from !== 0) this.#expiries.remove(from, name)
-    if (to !== 0) this.#expiries.add(to, name)
+    if (from !== to) this.#expiries.move(latin1Of(key), from, to)
   }
 
   #copyFields(from: Uint8Array, to: Uint8Array, hash: HashValue): void {

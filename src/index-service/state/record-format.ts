@@ -11,7 +11,7 @@
  */
 export const RecordType = { String: 1, Hash: 2, List: 3, Set: 4, SortedSet: 5, Stream: 6 } as const
 
-export const KEY_KIND = 1
+const KEY_KIND = 1
 const FIELD_KIND = 2
 /** Before the bytes of a string. */
 export const HEAD_BYTES = 17

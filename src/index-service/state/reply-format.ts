@@ -116,6 +116,7 @@ function readMany(source: ReplySource, tag: number): Reply {
     case Tag.Set:
       return new Set(replies)
     default:
+      if (replies.length % 2 !== 0) throw new RangeError('a reply has a name without a value')
       return new Map(replies.flatMap((key, at) => (at % 2 === 0 ? [[key, replies[at + 1]!]] : [])))
   }
 }

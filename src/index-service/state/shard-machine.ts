@@ -188,7 +188,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     const reply = this.#run(call)
     if (!(reply instanceof Blocked)) return [reply]
     const { keys } = commandNamed(call.name)!
-    const { args } = reply
+    // Apart from the rest of the command, which would be kept with them.
+    const args = reply.args.map((argument) => Uint8Array.from(argument))
     this.#waiters.add(
       id,
       { name: call.name, args },

@@ -6,7 +6,8 @@ import { encodeTuple } from '../../../src/index-service/keys/tuple-key.ts'
 import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import { MapRecords } from '../../support/map-records.ts'
 import { callOf, LoneMachine } from '../support/differential.ts'
-import { drawCommand, Picker } from '../support/programs.ts'
+import { Picker } from '../support/program-parts.ts'
+import { drawCommand } from '../support/programs.ts'
 import { shown } from '../support/same-reply.ts'
 
 const text = (reply: Reply): string => shown(reply, false)

@@ -11,7 +11,8 @@ import type { Call, ShardAnswer } from '../../../src/index-service/state/shard-c
 import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import { RedisServer, redisSocket } from '../../../tools/bench/peers/redis-server.ts'
 import { MapRecords } from '../../support/map-records.ts'
-import { type Command, drawCommand, Picker, type templates } from './programs.ts'
+import { Picker } from './program-parts.ts'
+import { type Command, drawCommand, type templates } from './programs.ts'
 import { RespClient } from './resp-client.ts'
 import { shownReply } from './same-reply.ts'
 
