@@ -1,4 +1,5 @@
-import { expireAtOf, RecordType, stringOf, typeOf } from './state/record-format.ts'
+import { copyOf } from './memory/copy.ts'
+import { expireAtOf, HEAD_BYTES, RecordType, typeOf } from './state/record-format.ts'
 
 /** What a look at records has found: bytes of the caller's own, `null` for nothing, or a value of another type. */
 export type Looked = Uint8Array | null | 'other type'
@@ -6,7 +7,7 @@ export type Looked = Uint8Array | null | 'other type'
 /** Of the record of a key: the string that it holds. */
 export function lookedAt(record: Uint8Array | undefined): Looked {
   if (record === undefined || !isThere(record)) return null
-  return typeOf(record) === RecordType.String ? Uint8Array.prototype.slice.call(stringOf(record)) : 'other type'
+  return typeOf(record) === RecordType.String ? copyOf(record, HEAD_BYTES, record.length) : 'other type'
 }
 
 /** It has not expired. All processes of a machine have the same clock. */

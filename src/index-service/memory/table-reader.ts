@@ -1,5 +1,6 @@
 import { hashBytes } from '../../codecs/index.ts'
 import { type Chunk, openChunk } from './chunk.ts'
+import { copyOf } from './copy.ts'
 import {
   BUCKET_BYTES,
   BUCKETS_PER_SEGMENT,
@@ -121,7 +122,7 @@ export class TableReader {
     const end = begin + key.length + valueBytes
     if (end > CHUNK_BYTES) return 'again'
     for (let at = 0; at < key.length; at += 1) if (bytes[begin + at] !== key[at]) return undefined
-    return bytes.slice(begin + key.length, end)
+    return copyOf(bytes, begin + key.length, end)
   }
 
   #bucketPlace(bucket: number): number {

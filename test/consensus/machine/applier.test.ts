@@ -370,7 +370,7 @@ test('the hash follows answers, errors and their order, and never comes together
 })
 
 test('the hash follows what answers are, not how the engine keeps them', () => {
-  // An array that `map` returns is kept in one way before the engine has optimized its caller, and in another one after.
+  // What `map` returns is kept in one way before the engine has optimized its caller, and in another one after.
   const [dense, sparse] = [[1, 'a'], new Array<unknown>(2)]
   sparse[0] = 1
   sparse[1] = 'a'

@@ -3,8 +3,7 @@ import type { KeysName, KeysPlace } from './key-store.ts'
 import type { MixName, MixPlan } from './ycsb.ts'
 
 /** Single operations that are measured. */
-export const keyOps = ['get', 'set', 'increment', 'hash get', 'range 100'] as const
-export type KeyOp = (typeof keyOps)[number]
+export type KeyOp = 'get' | 'set' | 'increment' | 'hash get' | 'range 100'
 
 /** What is repeated. */
 export type KeysWork =

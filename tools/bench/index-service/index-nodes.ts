@@ -19,7 +19,7 @@ const DEFAULT_MEMORY_BYTES = 2 ** 30
 let started = 0
 
 /** A name that no other run has. */
-export function freshIndexName(): string {
+function freshIndexName(): string {
   started += 1
   return `bench-index-${process.pid}-${started}`
 }
