@@ -54,7 +54,9 @@ test('every public name stands in a guide or an example, and there are at most 3
   const agreed = JSON.parse(readFileSync(snapshotPath, 'utf8')) as PublicSurface
   const words = new Set(shown().match(/\w+/g))
   const names = Object.entries(agreed).flatMap(([path, each]) => Object.keys(each).map((name) => `${path}: ${name}`))
-  const later = ['./arrays', './consensus', './index-service'].map((path) => names.filter((name) => name.startsWith(`${path}: `)))
+  const later = ['./arrays', './consensus', './index-service'].map((path) =>
+    names.filter((name) => name.startsWith(`${path}: `)),
+  )
   for (const each of later) assert.ok(each.length <= 30, `${each.length} names: ${each[0]}, …`)
   const others = names.length - later.flat().length
   assert.ok(others <= 350, `${others} names`)

@@ -37,6 +37,10 @@ export class CommandFault extends Error {
   }
 }
 
+export function isFault(reply: Reply): reply is FaultReply {
+  return typeof reply === 'object' && reply !== null && 'fault' in reply
+}
+
 export function wrongType(): CommandFault {
   return new CommandFault('Operation against a key holding the wrong kind of value', 'WRONGTYPE')
 }

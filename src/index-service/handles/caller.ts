@@ -34,7 +34,7 @@ const DEFAULT_TIMEOUT_MS = 30_000
 const VALUE_BYTES_MAX = 4 * 2 ** 20
 
 /** Makes calls of a port, and values of what they answer. */
-export class Caller {
+export class IndexCaller {
   readonly port: IndexPort
 
   constructor(port: IndexPort) {
@@ -109,9 +109,9 @@ export class Caller {
 /** Makes calls about one key. */
 export class KeyCaller {
   readonly key: Uint8Array
-  readonly #caller: Caller
+  readonly #caller: IndexCaller
 
-  constructor(caller: Caller, key: Uint8Array) {
+  constructor(caller: IndexCaller, key: Uint8Array) {
     this.#caller = caller
     this.key = key
   }

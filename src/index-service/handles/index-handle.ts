@@ -18,10 +18,10 @@ import type { Call, Watched } from '../state/shard-command.ts'
 import {
   bufferOf,
   bytesOfValue,
-  Caller,
   callNames,
   callOf,
   type IndexArgument,
+  IndexCaller,
   type IndexCallOptions,
   type IndexValue,
   KeyCaller,
@@ -104,12 +104,12 @@ const PAGE = 256
  */
 export class Index implements AsyncDisposable {
   readonly name: string
-  readonly #caller: Caller
+  readonly #caller: IndexCaller
 
   /** @internal Made by `openIndex` and `connectIndex`. */
   constructor(name: string, port: IndexPort) {
     this.name = name
-    this.#caller = new Caller(port)
+    this.#caller = new IndexCaller(port)
   }
 
   /** The value of a key; undefined if there is none. @throws IndexError `ERR_AETHER_INDEX_WRONG_TYPE` */

@@ -1,12 +1,12 @@
 import type { Reply } from '../commands/reply.ts'
 import type { ShardPort } from '../port.ts'
-import type { Caller, IndexCallOptions } from './caller.ts'
+import type { IndexCaller, IndexCallOptions } from './caller.ts'
 
 /** A tuple's key and value, as bytes. */
 type Entry = readonly [key: Uint8Array, value: Uint8Array]
 
 export interface RangePagesOptions {
-  readonly caller: Caller
+  readonly caller: IndexCaller
   readonly shard: ShardPort
   /** The first key, and the first that is not included. */
   readonly low: Uint8Array

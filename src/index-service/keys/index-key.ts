@@ -7,7 +7,7 @@ export type IndexKey = string | Uint8Array | readonly TuplePart[]
 
 /** Before the bytes of a tuple. No other key begins with it. */
 export const TUPLE_MARK = 0
-export const KEY_BYTES_MAX = 65_536
+const KEY_BYTES_MAX = 65_536
 
 /** @throws ArgumentError */
 export function bytesOfKey(key: IndexKey, name: string = 'key'): Uint8Array {

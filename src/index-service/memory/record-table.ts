@@ -1,6 +1,5 @@
 import { hashBytes } from '../../codecs/index.ts'
 import { DefectError } from '../../native/index.ts'
-import { Arena } from './arena.ts'
 import type { Chunk } from './chunk.ts'
 import {
   BUCKET_BYTES,
@@ -22,6 +21,7 @@ import {
   UNIT_MASK,
 } from './layout.ts'
 import type { Records } from './records.ts'
+import { Segments } from './segments.ts'
 
 /** A bucket is split when there are more keys than this for each. */
 const KEYS_PER_BUCKET = 5
@@ -32,7 +32,7 @@ const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
  * its caller has room for by its own count; the memory that it takes for that follows `usedBytes`.
  */
 export class RecordTable implements Records {
-  readonly #arena: Arena
+  readonly #segments: Segments
   readonly #seed: number
   #size = 0
   #applied = 0
@@ -48,8 +48,8 @@ export class RecordTable implements Records {
 
   constructor(seed = 0) {
     this.#seed = seed >>> 0
-    this.#arena = new Arena((place) => this.#moved(place))
-    const { words } = this.#arena.header
+    this.#segments = new Segments((place) => this.#moved(place))
+    const { words } = this.#segments.header
     words[HeaderWord.Version] = LAYOUT_VERSION
     words[HeaderWord.Seed] = this.#seed
     words[HeaderWord.Process] = process.pid
@@ -62,16 +62,16 @@ export class RecordTable implements Records {
   }
 
   get usedBytes(): number {
-    return this.#arena.liveBytes + this.#size * (BUCKET_BYTES / KEYS_PER_BUCKET)
+    return this.#segments.liveBytes + this.#size * (BUCKET_BYTES / KEYS_PER_BUCKET)
   }
 
-  get figures(): Arena['figures'] {
-    return this.#arena.figures
+  get figures(): Segments['figures'] {
+    return this.#segments.figures
   }
 
   /** The descriptor by which other processes find the first chunk. */
   get descriptor(): number {
-    return this.#arena.header.words[HeaderWord.Descriptors]!
+    return this.#segments.header.words[HeaderWord.Descriptors]!
   }
 
   /** How far the log is applied, as was published last. */
@@ -82,7 +82,7 @@ export class RecordTable implements Records {
   /** Say how far the log is applied here. What was changed before can be seen by those who see this. */
   publish(index: number): void {
     this.#applied = index
-    const { words } = this.#arena.header
+    const { words } = this.#segments.header
     Atomics.store(words, HeaderWord.Applied + 1, Math.floor(index / 2 ** 32))
     Atomics.store(words, HeaderWord.Applied, index >>> 0)
   }
@@ -133,14 +133,14 @@ export class RecordTable implements Records {
   }
 
   close(): void {
-    this.#arena.close()
+    this.#segments.close()
   }
 
   // ---- records
   // ---------------------------------------------------------------------------------------------------------------
 
   #write(hash: number, key: Uint8Array, value: Uint8Array): number {
-    const place = this.#arena.allocate(recordBytes(key.length, value.length))
+    const place = this.#segments.allocate(recordBytes(key.length, value.length))
     const chunk = this.#chunkOf(place)
     const word = (place & UNIT_MASK) * 2
     const { words, bytes } = chunk
@@ -154,7 +154,7 @@ export class RecordTable implements Records {
   }
 
   #chunkOf(place: number): Chunk {
-    return this.#arena.chunks[place >>> CHUNK_SHIFT]!
+    return this.#segments.chunks[place >>> CHUNK_SHIFT]!
   }
 
   #keyAt(place: number): Uint8Array {
@@ -181,7 +181,7 @@ export class RecordTable implements Records {
   #swap(chunk: Chunk, word: number, place: number): void {
     const before = chunk.words[word + 1]!
     Atomics.store(chunk.words, word + 1, place)
-    this.#arena.release(before, this.#bytesAt(before))
+    this.#segments.release(before, this.#bytesAt(before))
   }
 
   /** Copy a record to where its segment's survivors go. False if no slot names it. */
@@ -192,11 +192,11 @@ export class RecordTable implements Records {
     const { words: slots } = this.#foundChunk
     const slot = this.#foundWord
     const size = this.#bytesAt(place)
-    const target = this.#arena.allocate(size)
+    const target = this.#segments.allocate(size)
     const to = this.#chunkOf(target)
     to.bytes.set(bytes.subarray(word * 4, word * 4 + size), (target & UNIT_MASK) * UNIT_BYTES)
     Atomics.store(slots, slot + 1, target)
-    this.#arena.release(place, size)
+    this.#segments.release(place, size)
     return true
   }
 
@@ -294,7 +294,7 @@ export class RecordTable implements Records {
 
   /** The next bucket of the linear order is divided in two. Readers who miss meanwhile look again. */
   #split(): void {
-    const { words } = this.#arena.header
+    const { words } = this.#segments.header
     const added = this.#buckets
     const half = 1 << (31 - Math.clz32(added))
     const source = added - half
@@ -345,8 +345,8 @@ export class RecordTable implements Records {
 
   #addBuckets(count: number): void {
     if (this.#bucketSegments.length === BUCKET_SEGMENTS_MAX) throw new DefectError('all segments of buckets are in use')
-    const { words } = this.#arena.header
-    const place = this.#arena.fix()
+    const { words } = this.#segments.header
+    const place = this.#segments.fix()
     words[HeaderWord.BucketSegments + this.#bucketSegments.length] = place
     this.#bucketSegments.push(place)
     if (count === 0) return
@@ -357,7 +357,7 @@ export class RecordTable implements Records {
   #overflowBucket(): number {
     const free = this.#freeBuckets.pop()
     if (free !== undefined) return free
-    if (this.#overflow.left === 0) this.#overflow = { place: this.#arena.fix(), left: BUCKETS_PER_SEGMENT }
+    if (this.#overflow.left === 0) this.#overflow = { place: this.#segments.fix(), left: BUCKETS_PER_SEGMENT }
     const { place } = this.#overflow
     this.#overflow = { place: place + UNITS_PER_BUCKET, left: this.#overflow.left - 1 }
     return place

@@ -14,7 +14,7 @@ export interface NodeCard {
 }
 
 /** A shard that a node holds, and has caught up with. */
-export interface HeldShard {
+interface HeldShard {
   readonly shard: number
   /** The descriptor of its records, for processes of its machine. */
   readonly table: number

@@ -33,7 +33,7 @@ interface Head {
  * The segments of a shard's memory: which are free, how much of each is alive, and which one to clean next. See
  * `layout.ts`. Only its owner uses it.
  */
-export class Arena {
+export class Segments {
   readonly chunks: Chunk[] = []
   /** Of records that are alive. */
   liveBytes = 0
