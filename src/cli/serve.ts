@@ -2,7 +2,7 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join as joinGroup, parseSize } from '../dsm/index.ts'
 import { type IndexNode, openNode } from '../index-service/index.ts'
-import { ArgumentError } from '../native/index.ts'
+import { ArgumentError, messageOfThrown } from '../native/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { endingSignals } from './interruption.ts'
 import { integerOption, parseOptions } from './options.ts'
@@ -91,7 +91,9 @@ export const serveCommand: Command = {
 }
 
 /** What a node does, in a line. */
-function partOf({ held, rank, shards }: IndexNode): string {
+function partOf({ held, rank, shards, failures }: IndexNode): string {
+  const [failed] = failures.values()
+  if (failed !== undefined) return `cannot hold ${failures.size} of ${shards} shards: ${messageOfThrown(failed)}`
   const leads = [...held.values()].filter(({ leader }) => leader === rank).length
   if (shards === 1) return leads === 1 ? 'leads' : held.size === 1 ? 'follows' : 'holds nothing'
   return `holds ${held.size} of ${shards} shards, leads ${leads}`

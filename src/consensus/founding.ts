@@ -12,10 +12,10 @@ const RECORD_BYTES = 4096
 const Place = { Version: 0, Voters: 1, Ids: 2 } as const
 const LOG_MAX = 2 ** 48 - 1
 
-/** In a group of a fixed size the first ranks found the log, as all know. Undefined for the others. */
-export function foundFixed(replicas: number, id: number): Configuration | undefined {
-  const founders = Array.from({ length: replicas }, (_, rank) => rank + 1)
-  return founders.includes(id) ? foundingConfiguration(founders) : undefined
+/** In a group of a fixed size certain ranks found the log, as all know. Undefined for the others. */
+export function foundFixed(founders: readonly number[], id: number): Configuration | undefined {
+  const ids = founders.map((rank) => rank + 1)
+  return ids.includes(id) ? foundingConfiguration(ids) : undefined
 }
 
 /** The configuration of a new log that journals keep: its founder is alone until the others have come. */
@@ -35,11 +35,12 @@ export function logOf({ snapshot, entries, decided }: Recovered): number {
  * Whether this process is to found a log that journals keep. As many as are to vote have come, and no journal holds
  * anything. Else there is a log, and a majority of its voters goes on with it.
  */
-export function isFounder(group: RegionGroup, met: Meeting['met'], wanted: number): boolean {
+export function isFounder(group: RegionGroup, met: Meeting['met'], founders: readonly number[]): boolean {
   const all = [...met.values()]
   const ranks = all.map(({ rank }) => rank)
-  if (all.length < wanted || all.some(({ log }) => log !== 0) || Math.min(...ranks) !== group.rank) return false
-  return group.grows || Array.from({ length: wanted }, (_, rank) => rank).every((rank) => ranks.includes(rank))
+  if (all.length < founders.length || all.some(({ log }) => log !== 0)) return false
+  if (group.grows) return Math.min(...ranks) === group.rank
+  return Math.min(...founders) === group.rank && founders.every((rank) => ranks.includes(rank))
 }
 
 /** The voters, where all members of a group that grows see them. So newcomers find out whether there is a log. */

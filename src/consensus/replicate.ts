@@ -49,6 +49,8 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
   /** How long to wait for a leader, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
+  /** @internal In a group of a fixed size: the ranks that found it, in place of the first ones. */
+  readonly founders?: readonly number[]
 }
 
 const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
@@ -61,6 +63,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   spinMs: true,
   timeoutMs: true,
   signal: true,
+  founders: true,
 }
 
 const DEFAULT_REPLICAS = 3
@@ -93,6 +96,7 @@ export async function replicate<Machine extends AnyMachine>(
   const plan = planOf(options)
   const settings = defaultSettings
   const wanted = group.grows ? plan.replicas : Math.min(plan.replicas, group.size)
+  const founders = plan.founders ?? Array.from({ length: wanted }, (_, rank) => rank)
   const machine = checkMachine(plan.machine())
   const record = group.grows ? await VoterRecord.open(group, plan.name) : undefined
   const journal: JournalThread | undefined = await openJournal(plan, () => replicated).catch(async (error) => {
@@ -127,7 +131,7 @@ export async function replicate<Machine extends AnyMachine>(
       device: group.device,
       id: meeting.id,
       settings,
-      founding: journal ? undefined : await foundingOf(meeting, record, wanted),
+      founding: journal ? undefined : await foundingOf(meeting, record, founders),
       votersWanted: wanted,
       journal: journal && { port: journal.port, bell: journal.bell, recovered: journal.recovered },
       programNsMax: PROGRAM_NS_MAX,
@@ -140,7 +144,7 @@ export async function replicate<Machine extends AnyMachine>(
     const strangers = new AbortController()
     meeting.onStranger = (error) => strangers.abort(error)
     if (journal)
-      meeting.onMet = onceFounder(group, meeting, wanted, () => {
+      meeting.onMet = onceFounder(group, meeting, founders, () => {
         found(meeting, record, process!).catch((error) => strangers.abort(error))
       })
     meeting.begin(process, await process.sight(meeting.id))
@@ -172,9 +176,9 @@ async function openJournal(
 function foundingOf(
   meeting: Meeting,
   record: VoterRecord | undefined,
-  wanted: number,
+  founders: readonly number[],
 ): Promise<Configuration | undefined> | Configuration | undefined {
-  return record === undefined ? foundFixed(wanted, meeting.id) : record.found(meeting, wanted)
+  return record === undefined ? foundFixed(founders, meeting.id) : record.found(meeting, founders.length)
 }
 
 /** Begin the log that journals are to keep. */
@@ -201,17 +205,20 @@ async function missingVoters(meeting: Meeting, process: ReplicaProcess): Promise
 }
 
 /** A listener that calls `then` once, when this process is to found the log. */
-function onceFounder(group: RegionGroup, meeting: Meeting, wanted: number, then: () => void): () => void {
+function onceFounder(group: RegionGroup, meeting: Meeting, founders: readonly number[], then: () => void): () => void {
   let isOver = false
   return () => {
-    if (isOver || !isFounder(group, meeting.met, wanted)) return
+    if (isOver || !isFounder(group, meeting.met, founders)) return
     isOver = true
     then()
   }
 }
 
-type Plan<Machine extends AnyMachine> = Required<Omit<ReplicateOptions<Machine>, 'signal' | 'directory'>> & {
+type Plan<Machine extends AnyMachine> = Required<
+  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders'>
+> & {
   readonly directory: string | undefined
+  readonly founders: readonly number[] | undefined
   readonly signal: AbortSignal | undefined
 }
 
@@ -227,6 +234,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     spinMs = 0,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     signal,
+    founders,
   } = (options ?? {}) as ReplicateOptions<Machine>
   checkText('options.name', name)
   checkFunction('options.machine', machine, 'which makes the state machine')
@@ -239,7 +247,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
   if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
-  return { name, machine, replicas, directory, codec, sessionMs, spinMs, timeoutMs, signal }
+  return { name, machine, replicas, directory, codec, sessionMs, spinMs, timeoutMs, signal, founders }
 }
 
 /** @throws ArgumentError */

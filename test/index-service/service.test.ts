@@ -325,6 +325,22 @@ test('all nodes are killed at once: with directories nothing that was answered i
   await Promise.all(second.map((each) => each.call('closeGroup')))
 })
 
+test('in a group of a fixed size shards are spread over the ranks, and taken over from one that is killed', async () => {
+  await using four = await nodes(4, { shards: 4, replicas: 3 })
+  const { processes } = four.ranks
+  const client = await clientOf(four.name)
+  await client.call('fill', 0, 100, 50)
+  await assertSpread(processes, 4)
+  const holds = await Promise.all(processes.map((each) => each.call<number[]>('holds')))
+  assert.ok(
+    holds.some((each) => each.length < 4),
+    JSON.stringify(holds),
+  )
+  await processes[3]!.kill()
+  await assertSpread(processes.slice(0, 3), 4)
+  for (const each of [client, processes[0]!]) assert.equal(await each.call('countKeys', 'filled', 100), 100)
+})
+
 test('clients come over the network, too', async () => {
   await using three = await nodes(3, { listen: '127.0.0.1:0' })
   const listens = await three.ranks.all<{ address: string; port: number }>('listens')
@@ -393,7 +409,10 @@ async function assertSpread(nodesNow: readonly RankProcess[], shards: number): P
     )
     const counts = Array.from({ length: shards }, (_, shard) => holds.filter((each) => each.includes(shard)).length)
     if (counts.every((count) => count === 3) && voters.every((count) => count === 3)) return
-    assert.ok(look < 600, `held ${JSON.stringify(holds)}, voters ${JSON.stringify(voters)}`)
+    if (look === 600) {
+      const failures = await Promise.all(nodesNow.map((each) => each.call('failures')))
+      assert.fail(`held ${JSON.stringify({ holds, voters, failures })}`)
+    }
     await sleep(50)
   }
 }

@@ -133,6 +133,8 @@ export class RecordTable implements Records {
   }
 
   close(): void {
+    // Those who still have it mapped find nothing in it.
+    this.publish(0)
     this.#segments.close()
   }
 

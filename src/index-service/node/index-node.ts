@@ -48,6 +48,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly #replicas = new Map<number, ShardReplica>()
   /** Shards that are being opened or closed. */
   readonly #changing = new Map<number, Promise<void>>()
+  /** Why shards that are to be held here are not. */
+  readonly #failures = new Map<number, unknown>()
   readonly #remote: IndexClient
   #server!: IndexServer
   #members!: NodeMembers
@@ -88,8 +90,9 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     return this.#replicas
   }
 
-  get cards(): readonly NodeCard[] {
-    return this.#members.cards
+  /** Why shards that are to be held here are not, by shard. */
+  get failures(): ReadonlyMap<number, unknown> {
+    return this.#failures
   }
 
   shard(number: number): ShardPort {
@@ -144,8 +147,17 @@ export class IndexNode implements IndexPort, AsyncDisposable {
 
   /** One replica has no one to leave its part to, so all nodes hold everything then. */
   #holders(shard: number): readonly number[] {
-    const members = this.#group.members().map(({ rank }) => rank)
+    const ranks = this.#group.members().map(({ rank }) => rank)
+    // A group of a fixed size still lists those that have ended.
+    const members = ranks.filter((rank) => this.#group.isMember(rank))
     return this.#options.replicas === 1 ? members : holdersOf(shard, members, this.#options.replicas)
+  }
+
+  /** In a group of a fixed size all members know of each other from the start. */
+  #founders(shard: number): readonly number[] {
+    const { replicas } = this.#options
+    const ranks = Array.from({ length: this.#group.size }, (_, rank) => rank)
+    return holdersOf(shard, ranks, replicas)
   }
 
   /** Open what is to be held here, and leave what others hold. */
@@ -156,6 +168,11 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       if (this.#changing.has(shard)) continue
       const holders = this.#holders(shard)
       const isHeld = this.#replicas.has(shard)
+      if (this.#replicas.get(shard)?.isOver === true) {
+        // It begins again from the others' state.
+        this.#change(shard, this.#closeShard(shard))
+        continue
+      }
       if (holders.includes(this.rank) && !isHeld) this.#change(shard, this.#openShard(shard, limits))
       else if (!holders.includes(this.rank) && isHeld && this.#mayLeave(shard, holders))
         this.#change(shard, this.#closeShard(shard))
@@ -172,10 +189,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
 
   #change(shard: number, change: Promise<void>): void {
     const done = change
+      .then(() => this.#failures.delete(shard))
       // The next look tries again.
-      .catch(() => undefined)
+      .catch((error: unknown) => this.#failures.set(shard, error))
       .finally(() => this.#changing.delete(shard))
-    this.#changing.set(shard, done)
+    this.#changing.set(
+      shard,
+      done.then(() => undefined),
+    )
   }
 
   async #openShard(
@@ -188,6 +209,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       replicas,
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
       memoryBytes: Math.ceil(memoryBytes / this.shards),
+      founders: this.#founders(shard),
       ...limits,
     })
     this.#replicas.set(shard, replica)

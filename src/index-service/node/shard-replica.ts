@@ -26,6 +26,8 @@ export interface ShardReplicaOptions {
   readonly memoryBytes: number
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
+  /** In a group of a fixed size, the ranks that found it. */
+  readonly founders: readonly number[]
 }
 
 /** How many keys a shard has, and what they take. */
@@ -85,7 +87,7 @@ export class ShardReplica implements ShardPort {
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
-    const { name, replicas, directory, memoryBytes, timeoutMs, signal } = options
+    const { name, replicas, directory, memoryBytes, timeoutMs, signal, founders } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
     const shard = new ShardMachine({
@@ -100,6 +102,7 @@ export class ShardReplica implements ShardPort {
         codec: shardCodec,
         replicas,
         timeoutMs,
+        founders,
         ...(directory === undefined ? {} : { directory }),
         ...(signal === undefined ? {} : { signal }),
       })
@@ -108,6 +111,11 @@ export class ShardReplica implements ShardPort {
       table.close()
       throw error
     }
+  }
+
+  /** It takes part no more: its log has failed, or its state differs from the others'. */
+  get isOver(): boolean {
+    return this.#replicated.closed
   }
 
   /** Rank of the leader; undefined while none is known. */
