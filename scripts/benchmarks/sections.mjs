@@ -246,7 +246,7 @@ export const sections = [
   },
   {
     name: 'index',
-    commands: [['bench', 'index', '--keys', '1000000', '--kills', '10', '--restart-mib', '64']],
+    commands: [['bench', 'index', '--time-ms', '300', '--keys', '1000000', '--kills', '5', '--restart-mib', '64']],
     tables: ([rows]) => {
       const of = (pattern) => rows.filter(({ op }) => pattern.test(op))
       const clientsOf = ({ clients }) => `${clients} ${clients === 1 ? 'client' : 'clients'}`
