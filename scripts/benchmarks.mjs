@@ -34,6 +34,10 @@ const quickly = {
   '--rounds': '1',
   '--sets': '1',
   '--kron': '8',
+  '--sizes': '8',
+  '--keys': '1000',
+  '--kills': '1',
+  '--restart-mib': '1',
 }
 
 const { values: options, positionals } = parseArgs({
@@ -61,8 +65,12 @@ function quick(words) {
   const isOverhead = words[0].endsWith('measure-overhead.mjs')
   const suite = words[1]
   const takes = {
-    '--time-ms': ['latency', 'bandwidth', 'messaging', 'rpc', 'ops', 'spaces', 'arrays'].includes(suite),
+    '--time-ms': ['latency', 'bandwidth', 'messaging', 'rpc', 'ops', 'spaces', 'arrays', 'index'].includes(suite),
     '--size': suite === 'spaces',
+    '--sizes': suite === 'index',
+    '--keys': suite === 'index',
+    '--kills': suite === 'index',
+    '--restart-mib': suite === 'index',
     '--cell-ms': ['collectives', 'dsm', 'structures'].includes(suite),
     '--iterations': suite === 'dsm',
     '--rounds': words[0].endsWith('.mjs') || words.includes('--loads'),

@@ -244,6 +244,46 @@ export const sections = [
       ),
     ],
   },
+  {
+    name: 'index',
+    commands: [['bench', 'index', '--time-ms', '300', '--keys', '1000000', '--kills', '5', '--restart-mib', '64']],
+    tables: ([rows]) => {
+      const of = (pattern) => rows.filter(({ op }) => pattern.test(op))
+      const clientsOf = ({ clients }) => `${clients} ${clients === 1 ? 'client' : 'clients'}`
+      const pivoted = (some, cell) =>
+        pivot(some, {
+          title: 'p50 / p99 (ratio)',
+          line: ({ op, provider, bytes }) => `${op}, ${formatBytes(bytes)}, ${provider}`,
+          column: clientsOf,
+          rank: ({ clients }) => clients,
+          cell,
+        })
+      const timed = (row) => both(row) + inBrackets(row.ratio)
+      return [
+        pivoted(of(/^(get|set|increment|hash get|range 100)$/), timed),
+        pivoted(of(/^ycsb-/), (row) => `${timed(row)}, ${formatRate(row.opsPerSec)}`),
+        pivoted(of(/^set-/), (row) => `${timed(row)}, ${formatRate(row.opsPerSec)}`),
+        pivot(of(/^recovery/), {
+          title: 'leaders killed',
+          line: ({ provider }) => provider,
+          column: () => 'p50 / longest',
+          cell: ({ p50Ns, maxNs }) => `${time(p50Ns)} / ${time(maxNs)}`,
+        }),
+        pivot(of(/^restart/), {
+          title: 'until the first answer',
+          line: ({ op, bytes }) => `${op}, ${formatBytes(bytes)}`,
+          column: ({ provider }) => provider,
+          cell: p50,
+        }),
+        pivot(of(/^memory/), {
+          title: 'memory of a key (ratio)',
+          line: ({ bytes }) => formatBytes(bytes),
+          column: ({ provider }) => provider,
+          cell: ({ keyBytes, ratio }) => formatBytes(keyBytes) + inBrackets(ratio),
+        }),
+      ]
+    },
+  },
   { name: 'overhead', commands: [['scripts/measure-overhead.mjs']] },
   {
     name: 'soft-roce',

@@ -21,6 +21,14 @@ const FREE_MIN = 3
 /** Segments that are fuller than this on average are not worth cleaning: another chunk is taken. */
 const FULL_ENOUGH = 0.85
 
+/** A segment is worth cleaning if more of it is dead. */
+const DEAD_MIN_BYTES = 0.05 * SEGMENT_BYTES
+/**
+ * Or if less of it is alive: two such segments fit into one. Of one that is fuller, the end may be too short for any
+ * record: three of 64 KiB fill 75 % of a segment, and moving them would gain nothing, again and again.
+ */
+const ALIVE_MAX_BYTES = 0.5 * SEGMENT_BYTES
+
 /** Where records of one kind go: one behind the other. */
 interface Head {
   segment: number
@@ -146,12 +154,15 @@ export class Segments {
 
   #emptiest(): number {
     let found = -1
-    let least = SEGMENT_BYTES * 0.95
+    let least = SEGMENT_BYTES
     for (let segment = 0; segment < this.#uses.length; segment += 1) {
-      if (this.#uses[segment] !== SegmentUse.Records || this.#alive[segment]! >= least) continue
+      const alive = this.#alive[segment]!
+      if (this.#uses[segment] !== SegmentUse.Records || alive >= least) continue
       if (segment === this.#fresh.segment || segment === this.#old.segment) continue
+      const dead = this.#filled[segment]! * UNIT_BYTES - alive
+      if (alive >= ALIVE_MAX_BYTES && dead <= DEAD_MIN_BYTES) continue
       found = segment
-      least = this.#alive[segment]!
+      least = alive
     }
     return found
   }

@@ -84,6 +84,19 @@ test('memory that is written over and over stays as large as what is in it', () 
   assert.ok(bytes < 1.35 * table.figures.liveBytes + CHUNK_BYTES, JSON.stringify(table.figures))
 })
 
+test('values that leave the end of each segment unused are written over, again and again, in memory that is bounded', () => {
+  // Of the second, two and a half fit into a segment; the third are mixed.
+  for (const lengths of [[65_536], [100_000], [100, 100, 140_000, 65_536, 20_000]]) {
+    using both = opened()
+    const { table } = both
+    const random = new Random(3)
+    const values = lengths.map((length) => Buffer.alloc(length, 1))
+    for (let step = 0; step < 2500; step += 1) table.set(key(random.below(400)), values[random.below(values.length)]!)
+    const { bytes, liveBytes } = table.figures
+    assert.ok(bytes < 2 * liveBytes + CHUNK_BYTES, `${lengths}: ${bytes} for ${liveBytes}`)
+  }
+})
+
 test('values of any length, up to half a chunk', () => {
   using both = opened()
   const { table, reader } = both

@@ -65,7 +65,10 @@ export class ClientCrew implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const close: ToKeysClient = { kind: 'close' }
     await Promise.all(
-      this.#children.map((child) => askProcess<FromKeysClient, 'closed'>(child, close, 'closed').catch(() => {})),
+      // One that has ended does not answer.
+      this.#children
+        .filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
+        .map((child) => askProcess<FromKeysClient, 'closed'>(child, close, 'closed').catch(() => {})),
     )
     await endProcesses(this.#children)
     process.off('exit', this.#signal)

@@ -94,7 +94,10 @@ export class IndexNodes implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const order: ToIndexNode = { kind: 'close' }
-    const children = [...this.#nodes.values()]
+    // One that has ended does not answer.
+    const children = [...this.#nodes.values()].filter(
+      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+    )
     await Promise.all(
       children.map((child) => askProcess<FromIndexNode, 'closed'>(child, order, 'closed').catch(() => {})),
     )

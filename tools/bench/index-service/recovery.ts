@@ -48,26 +48,36 @@ export async function benchRecovery({ kills, keep }: SectionPlan): Promise<void>
   await using nodes = await IndexNodes.start({ replicas: REPLICAS })
   await using index = await connectIndex(nodes.name)
   const value = Buffer.alloc(BYTES, 1)
-  await using load = new SteadyLoad(LANES, () => untilAnswered(() => index.set('key', value)))
-  for (let kill = 0; kill < kills; kill += 1) {
-    const leader = await leaderOf(nodes)
-    await load.answers(ANSWERS)
-    await sleep(QUIET_MS)
-    timed.push(await killed(leader, nodes, load))
-    await nodes.add()
+  let isOver = false
+  await using load = new SteadyLoad(LANES, () =>
+    untilAnswered(
+      () => index.set('key', value),
+      () => isOver,
+    ),
+  )
+  try {
+    for (let kill = 0; kill < kills; kill += 1) {
+      const leader = await leaderOf(nodes)
+      await load.answers(ANSWERS)
+      await sleep(QUIET_MS)
+      timed.push(await killed(leader, nodes, load))
+      await nodes.add()
+    }
+  } finally {
+    isOver = true
   }
   for (const [provider, timeOf] of Object.entries(times))
     keep(stageRow({ op: `recovery-${REPLICAS}`, provider, bytes: BYTES, clients: 1 }, Float64Array.from(timed, timeOf)))
 }
 
 /** A write whose node is killed fails, and it is not known what became of it. The next one may be answered. */
-async function untilAnswered(write: () => Promise<unknown>): Promise<void> {
+async function untilAnswered(write: () => Promise<unknown>, isOver: () => boolean): Promise<void> {
   for (;;) {
     try {
       await write()
       return
     } catch (error) {
-      if (!(error instanceof IndexError)) throw error
+      if (!(error instanceof IndexError) || isOver()) throw error
     }
   }
 }

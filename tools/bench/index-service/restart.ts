@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectIndex } from 'aether-dsm/index-service'
-import { native } from 'aether-dsm/internal/native'
+import { AetherError, native } from 'aether-dsm/internal/native'
 import { RedisServer, redisProvider, redisSocket } from '../peers/redis-server.ts'
 import { unlessMissing } from '../peers/unless-missing.ts'
 import { ScratchDirectory } from '../scratch-directory.ts'
@@ -36,7 +36,7 @@ async function restartNodes({ restartBytes, keep }: SectionPlan, replicas: numbe
   await using index = await connectIndex(name)
   const value = await index.get(keyName(keys - 1))
   const answeredNs = native.monotonicNs() - began
-  if (value?.length !== BYTES) throw new Error('a value is lost')
+  if (value?.length !== BYTES) throw new AetherError('ERR_AETHER_BENCH', 'a value is lost')
   const { joinedNs, openedNs } = nodes.stages
   const stages = { aether: answeredNs, 'until joined': joinedNs, 'until opened': openedNs }
   for (const [provider, ns] of Object.entries(stages))
