@@ -14,7 +14,7 @@ import { ReplicaProcess } from './agent/replica-process.ts'
 import { JournalThread } from './durability/journal-thread.ts'
 import { ConsensusError } from './errors.ts'
 import { foundAlone, foundFixed, isFounder, logOf, VoterRecord } from './founding.ts'
-import type { AnyMachine, CommandOf } from './machine/machine.ts'
+import type { AnswerOf, AnyMachine, CommandOf } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
 import type { Configuration } from './replica/configuration.ts'
 import { defaultSettings } from './replica/settings.ts'
@@ -49,6 +49,8 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
   /** How long to wait for a leader, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
+  /** @internal How answers become bytes. Default: `structured`. */
+  readonly answerCodec?: Codec<AnswerOf<Machine>>
   /** @internal In a group of a fixed size: the ranks that found it, in place of the first ones. */
   readonly founders?: readonly number[]
 }
@@ -63,6 +65,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   spinMs: true,
   timeoutMs: true,
   signal: true,
+  answerCodec: true,
   founders: true,
 }
 
@@ -109,6 +112,7 @@ export async function replicate<Machine extends AnyMachine>(
     name: plan.name,
     machine,
     codec: plan.codec,
+    answerCodec: plan.answerCodec,
     sessionMs: plan.sessionMs,
     cellBytes: settings.cellBytes,
     rankOf: (id) => meeting.rankOf(id),
@@ -234,6 +238,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     spinMs = 0,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     signal,
+    answerCodec,
     founders,
   } = (options ?? {}) as ReplicateOptions<Machine>
   checkText('options.name', name)
@@ -247,7 +252,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
   if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
-  return { name, machine, replicas, directory, codec, sessionMs, spinMs, timeoutMs, signal, founders }
+  return { name, machine, replicas, directory, codec, sessionMs, spinMs, timeoutMs, signal, answerCodec, founders }
 }
 
 /** @throws ArgumentError */

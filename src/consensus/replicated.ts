@@ -110,6 +110,7 @@ export interface ReplicatedParts<Machine extends AnyMachine> {
   readonly name: string
   readonly machine: Machine
   readonly codec: Codec<CommandOf<Machine>>
+  readonly answerCodec: Codec<AnswerOf<Machine>> | undefined
   readonly sessionMs: number
   readonly cellBytes: number
   /** The rank of a replica; undefined if it is not known. */
@@ -174,13 +175,14 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   /** @internal Made by {@link replicate}. */
   constructor(parts: ReplicatedParts<Machine>) {
-    const { machine, codec, sessionMs, cellBytes } = parts
+    const { machine, codec, answerCodec, sessionMs, cellBytes } = parts
     this.#parts = parts
     this.#meter = new MachineMeter(parts.name)
     this.#readIndex = new ReadIndex(parts.sights, parts.isDurable)
     this.#applier = new Applier<CommandOf<Machine>, AnswerOf<Machine>>({
       machine: machine as ReplicatedMachine<CommandOf<Machine>, AnswerOf<Machine>>,
       codec,
+      ...(answerCodec === undefined ? {} : { answerCodec }),
       sessionMs,
       onConfiguration: (bytes) => {
         this.#configured(JSON.parse(Buffer.from(bytes).toString()) as Configuration)

@@ -25,6 +25,7 @@ test('the term of the leader never goes back, though an adopted first entry may 
     name: 'test',
     machine: { apply: (_command: unknown) => 0, snapshot: () => [], restore: () => {} },
     codec: structured,
+    answerCodec: undefined,
     sessionMs: 1000,
     cellBytes: 512,
     rankOf: (id) => id - 1,

@@ -100,6 +100,7 @@ export class ShardReplica implements ShardPort {
         name,
         machine: () => shard,
         codec: shardCodec,
+        answerCodec,
         replicas,
         timeoutMs,
         founders,
