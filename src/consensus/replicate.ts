@@ -219,8 +219,9 @@ function onceFounder(group: RegionGroup, meeting: Meeting, founders: readonly nu
 }
 
 type Plan<Machine extends AnyMachine> = Required<
-  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders'>
+  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders' | 'answerCodec'>
 > & {
+  readonly answerCodec: Codec<AnswerOf<Machine>> | undefined
   readonly directory: string | undefined
   readonly founders: readonly number[] | undefined
   readonly signal: AbortSignal | undefined
