@@ -4,10 +4,16 @@ import { expireAtOf, HEAD_BYTES, RecordType, typeOf } from './state/record-forma
 /** What a look at records has found: bytes of the caller's own, `null` for nothing, or a value of another type. */
 export type Looked = Uint8Array | null | 'other type'
 
-/** Of the record of a key: the string that it holds. */
+/** Of the record of a key, which is a view: the string that it holds. */
 export function lookedAt(record: Uint8Array | undefined): Looked {
+  const looked = lookedInto(record)
+  return looked instanceof Uint8Array ? copyOf(looked, 0, looked.length) : looked
+}
+
+/** Of a record that is the caller's own: a part of it. */
+export function lookedInto(record: Uint8Array | undefined): Looked {
   if (record === undefined || !isThere(record)) return null
-  return typeOf(record) === RecordType.String ? copyOf(record, HEAD_BYTES, record.length) : 'other type'
+  return typeOf(record) === RecordType.String ? record.subarray(HEAD_BYTES) : 'other type'
 }
 
 /** It has not expired. All processes of a machine have the same clock. */

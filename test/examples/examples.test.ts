@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { whyNoMesi } from '../../tools/demo/mesi-support.ts'
 import { root } from '../repository/checkout.ts'
 import { promisedOutput } from '../repository/markdown.ts'
+import { drawn } from '../support/drawn.ts'
 
 const skip = process.platform === 'linux' ? false : 'shared memory needs Linux'
 
@@ -23,7 +24,9 @@ function examples(): string[] {
   )
 }
 
-for (const name of examples()) {
+const all = examples()
+// Half of them each time, since each starts programs.
+for (const name of drawn(all, Math.ceil(all.length / 2))) {
   const text = readFileSync(join(root, 'examples', name), 'utf8')
   test(`${name} prints what it says`, { skip: skip || whyNot(text) }, () => {
     const promised = promisedOutput(text)

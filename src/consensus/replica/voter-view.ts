@@ -51,6 +51,7 @@ export class VoterView {
   readonly #voters: readonly Seen[]
   readonly #majority: number
   readonly #currentMs: number
+  readonly #mayComeBack: boolean
   #leader: VoterHead | undefined
 
   /**
@@ -61,6 +62,7 @@ export class VoterView {
     this.version = configuration.version
     this.#majority = majorityOf(configuration)
     this.#currentMs = currentMs
+    this.#mayComeBack = currentMs !== Number.POSITIVE_INFINITY
     this.#voters = heads.map((head) => ({ head, counter: -1, lookedMs: 0, aliveMs: Number.NEGATIVE_INFINITY }))
   }
 
@@ -73,7 +75,7 @@ export class VoterView {
    * An entry: what has applied the log up to it has everything that was answered to anyone before this call. Undefined
    * if that cannot be told now.
    */
-  confirm(nowMs: number = performance.now()): number | undefined {
+  confirm(nowMs?: number): number | undefined {
     const leader = this.#leading()
     if (leader === undefined) return undefined
     const term = leader.leads
@@ -82,7 +84,7 @@ export class VoterView {
     let count = 0
     for (const voter of this.#voters) {
       if (voter.head.promise > term) return undefined
-      if (this.#isCurrent(voter, nowMs)) count += 1
+      if (!this.#mayComeBack || this.#isCurrent(voter, nowMs)) count += 1
     }
     return count >= this.#majority ? known : undefined
   }
@@ -107,8 +109,7 @@ export class VoterView {
     return highest
   }
 
-  #isCurrent(voter: Seen, nowMs: number): boolean {
-    if (this.#currentMs === Number.POSITIVE_INFINITY) return true
+  #isCurrent(voter: Seen, nowMs: number = performance.now()): boolean {
     const { counter } = voter.head
     if (counter !== voter.counter) {
       voter.aliveMs = voter.lookedMs

@@ -1,8 +1,8 @@
 import { ReadIndex } from '../../consensus/index.ts'
-import { isThere, type Looked, lookedAt } from '../looked.ts'
+import { isThere, type Looked, lookedInto } from '../looked.ts'
 import { type Found, TableReader } from '../memory/table-reader.ts'
 import type { NodeCard, ShardSight } from '../node/index-contract.ts'
-import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
+import { RecordKeys, RecordType, typeOf, versionOf } from '../state/record-format.ts'
 
 /**
  * Reads of a shard whose nodes are on this machine: by their memory, without asking them. A look is as fresh as a call
@@ -32,7 +32,7 @@ export class ForeignReads {
 
   string(key: Uint8Array): Looked | undefined {
     const record = this.#read(this.#keys.ofKey(key))
-    return record === 'unknown' ? undefined : lookedAt(record)
+    return record === 'unknown' ? undefined : lookedInto(record)
   }
 
   field(key: Uint8Array, field: Uint8Array): Looked | undefined {
@@ -41,7 +41,11 @@ export class ForeignReads {
     if (hash === undefined || !isThere(hash)) return null
     if (typeOf(hash) !== RecordType.Hash) return 'other type'
     const value = this.#read(this.#keys.ofField(key, field))
-    return value === 'unknown' ? undefined : (value ?? null)
+    if (value === 'unknown') return undefined
+    if (value !== undefined) return value
+    // The key may hold something else by now, and its fields are gone.
+    const after = this.#read(this.#keys.ofKey(key))
+    return after instanceof Uint8Array && versionOf(after) === versionOf(hash) ? null : undefined
   }
 
   close(): void {

@@ -171,6 +171,7 @@ function textOf(value: Exclude<IndexValue, Uint8Array>, name: string): string {
 /** Memory of the caller's own. */
 export function bufferOf(reply: Reply): Buffer | undefined {
   if (reply === null) return undefined
+  if (Buffer.isBuffer(reply)) return reply
   const bytes = reply as Uint8Array
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

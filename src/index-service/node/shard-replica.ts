@@ -9,6 +9,7 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
+import { copyOf } from '../memory/copy.ts'
 import { RecordTable } from '../memory/record-table.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
@@ -193,7 +194,8 @@ export class ShardReplica implements ShardPort {
     const hash = this.#table.get(this.#keys.ofKey(key))
     if (hash === undefined || !isThere(hash)) return null
     if (typeOf(hash) !== RecordType.Hash) return 'other type'
-    return this.#table.get(this.#keys.ofField(key, field))?.slice() ?? null
+    const value = this.#table.get(this.#keys.ofField(key, field))
+    return value === undefined ? null : copyOf(value, 0, value.length)
   }
 
   close(): Promise<void> {

@@ -35,7 +35,9 @@ test('entries a window apart share a place, and others do not', () => {
 })
 
 test('what others look at regularly is at the start, and everything but cells in the head', () => {
-  assert.ok(Object.values(HeadWord).every((offset) => offset + 8 <= LOOK_BYTES))
+  const { Counter, Taken, Promise: Promised, Left, Check } = HeadWord
+  assert.ok([Counter, Taken, Promised, Left, Check].every((offset) => offset + 8 <= LOOK_BYTES))
+  assert.ok(Object.values(HeadWord).every((offset) => offset + 8 <= layout.owners))
   assert.ok(layout.slot(15) + 8 <= layout.headBytes)
   assert.ok(layout.headBytes <= layout.cells)
 })

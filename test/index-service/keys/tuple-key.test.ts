@@ -36,7 +36,7 @@ test('what follows a part, or surrounds it, does not change its place', () => {
 
 test('keys compare as tuples do: random ones, half of them with a common start', () => {
   const random = new Random(1)
-  for (let round = 0; round < 20_000; round += 1) {
+  for (let round = 0; round < 5_000; round += 1) {
     const start = round % 2 === 0 ? [] : randomTuple(random)
     const [one, other] = [
       [...start, ...randomTuple(random)],
@@ -98,13 +98,13 @@ test('the range of a prefix holds the tuples that begin with it, and no other', 
     if (isInside !== startsWith(tuple, start)) assert.fail(`${hex(key)} in ${hex(from)} to ${hex(to)}: ${isInside}`)
     inside += Number(isInside)
   }
-  for (let round = 0; round < 10_000; round += 1) {
+  for (let round = 0; round < 4_000; round += 1) {
     const start = randomTuple(random)
     check(start, randomTuple(random))
     check(start, [...start, ...randomTuple(random)])
   }
   for (const part of interestingParts) for (const other of interestingParts) check([part], [other, null])
-  assert.ok(inside > 10_000 && inside < 50_000, `${inside}`)
+  assert.ok(inside > 4_000 && inside < 20_000, `${inside}`)
 })
 
 test('what has no place in the order is refused, with what to pass instead', () => {

@@ -46,8 +46,8 @@ test('a table and its reader hold what a Map holds, whatever is done', () => {
   const { table, reader } = both
   const model = new Map<string, string>()
   const random = new Random(1)
-  for (let step = 0; step < 120_000; step += 1) {
-    const name = key(random.below(step < 60_000 ? 20_000 : 300))
+  for (let step = 0; step < 60_000; step += 1) {
+    const name = key(random.below(step < 30_000 ? 10_000 : 300))
     const dice = random.below(20)
     if (dice < 14) {
       const value = Buffer.alloc(random.below(random.below(50) === 0 ? 9000 : 120), step & 0xff)
@@ -77,9 +77,9 @@ test('memory that is written over and over stays as large as what is in it', () 
   const fill = (count: number) => {
     for (let step = 0; step < count; step += 1) table.set(key(random.below(30_000)), value)
   }
-  fill(200_000)
+  fill(100_000)
   const { bytes } = table.figures
-  fill(200_000)
+  fill(100_000)
   assert.equal(table.figures.bytes, bytes, 'it does not grow')
   assert.ok(bytes < 1.35 * table.figures.liveBytes + CHUNK_BYTES, JSON.stringify(table.figures))
 })
@@ -120,7 +120,7 @@ test('a value that was just read may be stored under another name', () => {
   using both = opened()
   const { table } = both
   table.set(key(0), Buffer.alloc(900, 5))
-  for (let step = 1; step < 60_000; step += 1) {
+  for (let step = 1; step < 30_000; step += 1) {
     table.set(key(step % 7), table.get(key((step - 1) % 7))!)
     assert.equal(table.get(key(step % 7))![899], 5)
   }

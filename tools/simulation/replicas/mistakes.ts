@@ -415,7 +415,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'read by memory of which a process began again',
     breaks: 'a reader looks at what a voter had promised before it began again',
-    find: 'if (this.#isCurrent(voter, nowMs)) count += 1;',
+    find: 'if (!this.#mayComeBack || this.#isCurrent(voter, nowMs)) count += 1;',
     replace: 'count += 1;',
     hasDisks: true,
   },
@@ -477,14 +477,15 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'entry not marked as taken',
     breaks: 'a leader waits for room for ever',
-    find: '\t\tthis.#history.push(entry);\n\t\tthis.#publishTaken();\n',
-    replace: '\t\tthis.#history.push(entry);\n',
+    find: '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#publishTaken();\n',
+    replace: '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.known = entry.index;\n',
   },
   {
     name: 'taken before it is',
     breaks: 'an entry is overwritten that its acceptor has not taken',
-    find: '\t\tthis.#history.push(entry);\n\t\tthis.#publishTaken();\n',
-    replace: '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.taken = entry.index + 1;\n',
+    find: '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#publishTaken();\n',
+    replace:
+      '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#connections.memory.taken = entry.index + 1;\n',
   },
   {
     name: 'snapshot one too old',
