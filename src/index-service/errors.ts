@@ -35,6 +35,8 @@ export interface IndexErrorDetails extends ErrorOptions {
 /** The index refused an operation, or could not be asked; `code` says why. */
 export class IndexError extends AetherError {
   override readonly name = 'IndexError'
+  /** @internal What `code` says. */
+  readonly kind: IndexErrorKind
   /** For a write that failed: what is known of it. */
   readonly outcome: IndexOutcome | undefined
   /** For damage: the byte at which it is. */
@@ -42,6 +44,7 @@ export class IndexError extends AetherError {
 
   constructor(kind: IndexErrorKind, message: string, details: IndexErrorDetails = {}) {
     super(`ERR_AETHER_INDEX_${kind}`, message, 'cause' in details ? { cause: details.cause } : undefined)
+    this.kind = kind
     this.outcome = details.outcome
     this.offset = details.offset
   }

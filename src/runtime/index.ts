@@ -8,6 +8,7 @@
 export { addAbortCallback, removeAbortCallback } from './abort-callbacks.ts'
 export { Agent } from './agent.ts'
 export type { AgentContext, Machine, MachineFactory, Reply } from './agent-contract.ts'
+export { mapForeignMemory } from './foreign-memory.ts'
 export { KeepAlive } from './keep-alive.ts'
 export { LookBudget } from './look-budget.ts'
 export { pidNamespace } from './pid-namespace.ts'

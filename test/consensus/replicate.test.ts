@@ -172,6 +172,15 @@ test('reads that may be a little old ask no majority, until they would be older'
   assert.ok(late === 4 || late === 'TIMEOUT', `${late}`)
 })
 
+test('the memory of voters that are stopped answers a read at once', async () => {
+  await using ranks = await opened(3)
+  const { leader } = await ranks.on<Leadership>(0, 'leader')
+  const reader = [0, 1, 2].find((rank) => rank !== leader)!
+  assert.equal(await ranks.on(reader, 'propose', 1, { type: 'set', value: 4 }), 1)
+  for (const rank of [0, 1, 2]) if (rank !== reader) await ranks.processes[rank]!.stop()
+  assert.equal(await ranks.on(reader, 'get', 1, { timeoutMs: 1000 }), 4)
+})
+
 /** A read without a majority: the memory of voters that have ended may still tell that nothing else was decided. */
 async function answerOr(read: Promise<unknown>): Promise<unknown> {
   return await read.catch((error: { code?: string }) => {

@@ -352,6 +352,24 @@ test('clients come over the network, too', async () => {
   assert.equal(await client.call('set', 'a', 'on'), true)
 })
 
+test('a call that is late or one too many ends alone: others of the same client go on', async () => {
+  await using one = await nodes(1, { inFlightMax: 100 })
+  const client = await clientOf(one.name)
+  const many = await client.call<Record<string, number>>('setMany', 3000)
+  assert.deepEqual(
+    Object.keys(many).filter((code) => !['stored', 'ERR_AETHER_INDEX_BUSY'].includes(code)),
+    [],
+  )
+  assert.ok(many['stored']! >= 100 && many['ERR_AETHER_INDEX_BUSY']! > 0, JSON.stringify(many))
+  const [node] = one.ranks.processes
+  await node!.stop()
+  const patient = client.call('set', 'patient', 'stored')
+  const late = await client.call('codeOfSet', 'late', { timeoutMs: 100 })
+  assert.equal(late, 'ERR_AETHER_INDEX_TIMEOUT unknown')
+  node!.child.kill('SIGCONT')
+  assert.equal(await patient, true)
+})
+
 test('a write whose node is killed says that it may have taken effect', async () => {
   await using three = await nodes(3)
   const client = await clientOf(three.name)
@@ -395,6 +413,17 @@ test('shards are spread over the nodes, and move while clients work, as nodes co
   assert.equal(await client.call('countKeys', 'filled', 300), 300)
   assert.equal(await started[1]!.call('countKeys', 'filled', 300), 300)
   assert.deepEqual(await started[0]!.call('range', 'none', false), [])
+  await using index = await connectIndex(name)
+  // And those of the registers that were written.
+  const size = await index.size()
+  assert.ok(size > 300 && size <= 308, `${size}`)
+  await assert.rejects(index.call('DBSIZE'), codeOf('ERR_AETHER_INDEX_REFUSED'))
+  await assert.rejects(index.atomic([['SET', 'a', 1], ['FLUSHALL']]), codeOf('ERR_AETHER_INDEX_REFUSED'))
+  await assert.rejects(index.call('RENAME', 'filled 1', 'filled 2'), /different shards/)
+  assert.equal(await index.call('MSET', '{tag}a', 1, '{tag}b', 2), 'OK')
+  assert.equal(await index.delete('{tag}a', 'filled 1', 'filled 2', 'filled 3'), 4)
+  await index.clear()
+  assert.equal(await index.size(), 0)
 })
 
 /** Each shard is held by three nodes, which vote. */

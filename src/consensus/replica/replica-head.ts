@@ -1,5 +1,5 @@
-import { closeSync, openSync } from 'node:fs'
-import { native, SystemError } from '../../native/index.ts'
+import { native } from '../../native/index.ts'
+import { mapForeignMemory } from '../../runtime/index.ts'
 import { HeadWord } from './layout.ts'
 import type { VoterHead } from './voter-view.ts'
 
@@ -28,22 +28,12 @@ export class ReplicaHead implements VoterHead {
 
   /** Undefined if it cannot be reached from here: its process has ended, or runs elsewhere. */
   static open({ id, processId, descriptor }: ReplicaSight): ReplicaHead | undefined {
-    let opened = -1
-    try {
-      opened = openSync(`/proc/${processId}/fd/${descriptor}`, 'r+')
-      const { lengthBytes, userId, shrinkable } = native.describeMemory(opened)
-      if (shrinkable || userId !== process.geteuid?.() || lengthBytes < PAGE_BYTES) return undefined
-      const head = new ReplicaHead(id, native.mapMemory(opened, 0, PAGE_BYTES, 0))
-      // The process may have ended, and another have its number.
-      if (head.#get(HeadWord.Id) === id) return head
-      head.close()
-      return undefined
-    } catch (error) {
-      if (error instanceof SystemError || (error as NodeJS.ErrnoException).errno !== undefined) return undefined
-      throw error
-    } finally {
-      if (opened >= 0) closeSync(opened)
-    }
+    const mapping = mapForeignMemory({ processId, descriptor, lengthBytes: PAGE_BYTES })
+    const head = mapping && new ReplicaHead(id, mapping)
+    // The process may have ended, and another have its number.
+    if (head === undefined || head.#get(HeadWord.Id) === id) return head
+    head.close()
+    return undefined
   }
 
   get counter(): number {

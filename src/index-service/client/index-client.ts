@@ -51,6 +51,8 @@ export class IndexClient implements IndexPort {
   /** When each shard was looked for last, and looks under way. */
   readonly #lookedMs = new Map<number, number>()
   readonly #looking = new Map<number, Promise<void>>()
+  /** Why a node could not be met last. */
+  #unmet: unknown
   readonly #closing = new AbortController()
 
   constructor(options: ClientOptions) {
@@ -112,13 +114,11 @@ export class IndexClient implements IndexPort {
       } catch (error) {
         this.#checkOpen()
         signal?.throwIfAborted()
-        if (indexService.isError(error, 'busy')) throw busy(error.details.inFlight)
         if (indexService.isError(error, 'moved')) await this.#look(shard, leftMs)
-        else if (!(error instanceof RpcError) || error.outcome === 'failed') throw error
-        else {
+        else if (isGone(error)) {
           this.#forget(node)
           if (error.outcome === 'unknown' && !isRead) throw this.#unreachable(error, 'unknown')
-        }
+        } else throw asIndexError(error, isRead)
         failed = error
         await sleep(AGAIN_MS)
       }
@@ -138,7 +138,7 @@ export class IndexClient implements IndexPort {
       this.#checkOpen()
       signal?.throwIfAborted()
       if (this.#best(shard) !== undefined) continue
-      if (performance.now() > endMs) throw this.#unreachable(undefined, 'not-applied')
+      if (performance.now() > endMs) throw this.#unreachable(this.#unmet, 'not-applied')
       await sleep(AGAIN_MS)
     }
   }
@@ -216,8 +216,9 @@ export class IndexClient implements IndexPort {
     let link: MessageLink
     try {
       link = await connectLink({ address, port, signal, ...(device === undefined ? {} : { device }) })
-    } catch {
+    } catch (error) {
       // No node is there, or not in time.
+      this.#unmet = error
       return undefined
     }
     const channel = openChannel(link)
@@ -245,7 +246,7 @@ export class IndexClient implements IndexPort {
     const message =
       outcome === 'unknown'
         ? `the connection to the node of index '${name}' ended before the answer came; look whether the write has taken effect`
-        : `no node of index '${name}' can be reached; start one with 'aether serve ${name}'`
+        : `no node of index '${name}' can be reached; start one: npx aether-dsm serve ${name}`
     return new IndexError('UNREACHABLE', message, { cause, outcome })
   }
 }
@@ -254,7 +255,33 @@ function keyOf({ device, address, port }: Place): string {
   return `${device ?? ''}/${address}/${port}`
 }
 
-function busy(inFlight: number): IndexError {
-  const message = `the node has ${inFlight} calls under way, which is all that it takes; try again in a moment`
-  return new IndexError('BUSY', message, { outcome: 'not-applied' })
+/** The connection to the node is of no use any more. */
+function isGone(error: unknown): error is RpcError {
+  return error instanceof RpcError && GONE.has(error.code)
+}
+
+const GONE: ReadonlySet<string> = new Set([
+  'ERR_AETHER_RPC_CONNECTION_LOST',
+  'ERR_AETHER_RPC_UNAVAILABLE',
+  'ERR_AETHER_RPC_DRAINING',
+])
+
+function asIndexError(error: unknown, isRead: boolean): unknown {
+  if (indexService.isError(error, 'failed')) {
+    const { kind, message, outcome } = error.details
+    return new IndexError(kind, message, { cause: error, outcome })
+  }
+  if (indexService.isError(error, 'busy')) {
+    const message = `the node has ${error.details.inFlight} calls under way, which is all that it takes; try again in a moment`
+    return new IndexError('BUSY', message, { outcome: 'not-applied' })
+  }
+  if (!(error instanceof RpcError)) return error
+  if (error.code === 'ERR_AETHER_RPC_OVERLOADED')
+    return new IndexError('BUSY', error.message, { cause: error, outcome: 'not-applied' })
+  if (error.code !== 'ERR_AETHER_RPC_DEADLINE') return error
+  const outcome = error.outcome === 'unknown' && !isRead ? 'unknown' : 'not-applied'
+  return new IndexError('TIMEOUT', 'the node did not answer in time; it may be stopped or busy', {
+    cause: error,
+    outcome,
+  })
 }

@@ -100,8 +100,11 @@ export class IndexCaller {
       found = shard
     }
     for (const key of others) see(key)
-    for (const { name, args } of calls)
-      for (const at of commandNamed(name)?.keys(args) ?? []) if (args[at] !== undefined) see(args[at])
+    for (const { name, args } of calls) {
+      const places = commandNamed(name)?.keys(args) ?? []
+      if (places.length === 0) throw new IndexError('REFUSED', keyless(name), { outcome: 'not-applied' })
+      for (const at of places) if (args[at] !== undefined) see(args[at])
+    }
     return this.port.shard(found ?? 0)
   }
 }
@@ -138,6 +141,10 @@ export class KeyCaller {
   ): Promise<Reply> {
     return await this.#caller.wait({ name: call, args: [this.key, ...args] }, timeoutMs, signal)
   }
+}
+
+function keyless(name: string): string {
+  return `${name} has no key, and one call is about one shard; use size(), clear(), keys() or range(), which go over all`
 }
 
 const APART =

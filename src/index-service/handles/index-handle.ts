@@ -188,7 +188,8 @@ export class Index implements AsyncDisposable {
   }
 
   /**
-   * Add to the number that a key holds, 0 if there is none, and return the sum.
+   * Add to the number that a key holds, 0 if there is none, and return the sum. A sum beyond 2^53 is rounded;
+   * `call('INCRBY', …)` answers it as a bigint.
    * @throws IndexError `ERR_AETHER_INDEX_REFUSED` if the key holds something else, or the sum leaves 64 bits.
    */
   async increment(key: IndexKey, by: number | bigint = 1, options: IndexCallOptions = {}): Promise<number> {

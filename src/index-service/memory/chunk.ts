@@ -1,5 +1,5 @@
-import { closeSync, openSync } from 'node:fs'
 import { native, SystemError } from '../../native/index.ts'
+import { mapForeignMemory } from '../../runtime/index.ts'
 import { IndexError } from '../errors.ts'
 import { CHUNK_BYTES } from './layout.ts'
 
@@ -36,23 +36,8 @@ export function createChunk(): { readonly chunk: Chunk; readonly descriptor: num
   }
 }
 
-/** The chunk of another process; undefined if it cannot be reached from here, or is not what it should be. */
+/** The chunk of another process; undefined if it cannot be reached from here. */
 export function openChunk(processId: number, descriptor: number): Chunk | undefined {
-  let opened: number
-  try {
-    opened = openSync(`/proc/${processId}/fd/${descriptor}`, 'r+')
-  } catch {
-    // It has ended, or runs elsewhere.
-    return undefined
-  }
-  try {
-    const { lengthBytes, userId, shrinkable } = native.describeMemory(opened)
-    if (shrinkable || userId !== process.geteuid?.() || lengthBytes !== CHUNK_BYTES) return undefined
-    return new Chunk(native.mapMemory(opened, 0, CHUNK_BYTES, 0))
-  } catch (error) {
-    if (error instanceof SystemError) return undefined
-    throw error
-  } finally {
-    closeSync(opened)
-  }
+  const mapping = mapForeignMemory({ processId, descriptor, lengthBytes: CHUNK_BYTES })
+  return mapping && new Chunk(mapping)
 }

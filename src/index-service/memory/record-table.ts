@@ -239,20 +239,14 @@ export class RecordTable implements Records {
   }
 
   #findPlace(hash: number, record: number): boolean {
-    for (let place = this.#placeOf(bucketOf(hash, this.#buckets)); place !== 0; ) {
-      const chunk = this.#chunkOf(place)
-      const { words } = chunk
-      const bucket = (place & UNIT_MASK) * 2
-      for (let slot = 0; slot < SLOTS_PER_BUCKET; slot += 1) {
-        const word = bucket + BucketWord.Slots + slot * 2
-        if (words[word + 1] !== record) continue
-        this.#foundChunk = chunk
-        this.#foundWord = word
-        return true
-      }
-      place = words[bucket + BucketWord.Next]!
-    }
-    return false
+    let isFound = false
+    this.#walk(bucketOf(hash, this.#buckets), (chunk, word) => {
+      if (chunk.words[word + 1] !== record) return
+      isFound = true
+      this.#foundChunk = chunk
+      this.#foundWord = word
+    })
+    return isFound
   }
 
   #add(hash: number, record: number): void {

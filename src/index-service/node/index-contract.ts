@@ -1,6 +1,7 @@
 import type { ReadersOf } from '../../consensus/index.ts'
 import { defineService, type Service, type StandardSchema, type, type Unary, unary } from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
+import type { IndexErrorKind, IndexOutcome } from '../errors.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
 
 /** How a node of an index is reached, and which shards it holds. */
@@ -72,17 +73,26 @@ type Methods = {
   wait: Unary<WaitRequest, Reply>
 }
 
+/** An error of a node, as it is told to a client. */
+interface NodeFailure {
+  readonly kind: IndexErrorKind
+  readonly message: string
+  readonly outcome: IndexOutcome | undefined
+}
+
 type Errors = {
   /** More is under way than the node takes. Nothing was done. */
   busy: StandardSchema<{ inFlight: number }>
   /** The node does not hold the shard. Nothing was done. */
   moved: StandardSchema<{ shard: number }>
+  /** What the node's own call came to. */
+  failed: StandardSchema<NodeFailure>
 }
 
 /** What nodes do for clients. */
 export const indexService: Service<Methods, Errors> = defineService({
   name: 'aether.index',
-  errors: { busy: type<{ inFlight: number }>(), moved: type<{ shard: number }>() },
+  errors: { busy: type<{ inFlight: number }>(), moved: type<{ shard: number }>(), failed: type<NodeFailure>() },
   methods: {
     look: unary({ request: type<undefined>(), response: type<IndexSight>() }),
     run: unary({ request: type<RunRequest>(), response: type<readonly Reply[] | null>() }),

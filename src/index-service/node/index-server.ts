@@ -1,5 +1,6 @@
 import { type CallContext, createServer, type Server } from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
+import { IndexError } from '../errors.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { type IndexSight, indexService, type Place } from './index-contract.ts'
 
@@ -56,7 +57,7 @@ function serverOf(served: Served, inFlightMax: number): Server {
     if (inFlight >= inFlightMax) throw indexService.error('busy', { inFlight })
     inFlight += 1
     try {
-      return await work()
+      return await told(work())
     } finally {
       inFlight -= 1
     }
@@ -66,13 +67,28 @@ function serverOf(served: Served, inFlightMax: number): Server {
     if (port === undefined) throw indexService.error('moved', { shard })
     return port
   }
-  return createServer({ callsMax: Number.MAX_SAFE_INTEGER }).serve(indexService, {
-    look: () => served.look(),
-    run: ({ shard, calls, watched }, context) => bounded(() => portOf(shard).run(calls, watched, limitsOf(context))),
-    read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
-    versions: ({ shard, keys }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context))),
-    wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> => await portOf(shard).wait(call, waitMs, signal),
-  })
+  return createServer({ callsMax: Number.MAX_SAFE_INTEGER, callsPerSessionMax: Number.MAX_SAFE_INTEGER }).serve(
+    indexService,
+    {
+      look: () => served.look(),
+      run: ({ shard, calls, watched }, context) => bounded(() => portOf(shard).run(calls, watched, limitsOf(context))),
+      read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
+      versions: ({ shard, keys }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context))),
+      wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
+        await told(portOf(shard).wait(call, waitMs, signal)),
+    },
+  )
+}
+
+/** Errors of a node cross as what they are. */
+async function told<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof IndexError)) throw error
+    const { kind, message, outcome } = error
+    throw indexService.error('failed', { kind, message, outcome }, message)
+  }
 }
 
 function limitsOf({ remainingMs, signal }: CallContext): CallLimits {
