@@ -21,6 +21,7 @@ const rooms = [
   'consensus',
   'saving',
   'index-service',
+  'redis-door',
   'adapters',
   'testing',
   'dashboard',

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { join as joinGroup, parseSize } from '../dsm/index.ts'
 import { type IndexNode, openNode } from '../index-service/index.ts'
 import { ArgumentError, messageOfThrown } from '../native/index.ts'
+import { RedisDoor } from '../redis-door/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { endingSignals } from './interruption.ts'
 import { integerOption, parseOptions } from './options.ts'
@@ -13,6 +14,8 @@ const table = {
   directory: { type: 'string' },
   memory: { type: 'string', default: '1GiB' },
   listen: { type: 'string' },
+  port: { type: 'string' },
+  bind: { type: 'string', default: '127.0.0.1' },
 } as const
 
 const DEFAULT_NAME = 'index'
@@ -77,6 +80,18 @@ export const serveCommand: Command = {
     })
     if (opened === undefined) return ExitCode.Done
     await using node = opened
+    const { port: portText, bind } = values
+    await using door =
+      portText === undefined
+        ? undefined
+        : await RedisDoor.open(node, {
+            address: bind,
+            port: integerOption('serve', '--port', portText, 0, 65_535),
+            password: undefined,
+            clientsMax: 10_000,
+            timeoutMs: 30_000,
+          })
+    if (door !== undefined) say(`clients of Redis: redis://${bind}:${door.port}`)
     const beyond = node.beyond === undefined ? '' : `, for other machines at ${node.beyond.address}:${node.beyond.port}`
     say(`serving index '${name}' (process ${process.pid})${beyond}; connectIndex('${name}')`)
     let shown = ''

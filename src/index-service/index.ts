@@ -13,6 +13,9 @@
  * - `IndexClient`: an index from outside. `ForeignReads`: the memory of a shard from outside.
  * - {@link Index}, `handles/`: what programs use, over either.
  */
+export type { CommandSpec } from './commands/command.ts'
+export { CommandFault, type FaultReply, type Reply } from './commands/reply.ts'
+export { commandNamed, commandNames, faultOfCall, fitsArity, wrongArity } from './commands/table.ts'
 export { type ConnectIndexOptions, connectIndex } from './connect-index.ts'
 export { IndexError, type IndexErrorKind, type IndexOutcome } from './errors.ts'
 export type { IndexArgument, IndexCallOptions, IndexValue } from './handles/caller.ts'
@@ -28,6 +31,11 @@ export { IndexList } from './handles/list-handle.ts'
 export { IndexSet } from './handles/set-handle.ts'
 export { type IndexRankOptions, IndexSortedSet, type Scored } from './handles/sorted-set-handle.ts'
 export type { IndexKey } from './keys/index-key.ts'
+export { SLOT_COUNT, slotOf } from './keys/slot.ts'
 export type { TuplePart } from './keys/tuple-part.ts'
+export type { Looked } from './looked.ts'
 export { IndexNode } from './node/index-node.ts'
 export { type OpenIndexOptions, openIndex, openNode } from './open-index.ts'
+export type { IndexPort, ShardPort } from './port.ts'
+export type { Call, Watched } from './state/shard-command.ts'
+export { bytesOf, latin1Of } from './values/latin1.ts'

@@ -19,7 +19,7 @@ export interface ShardPort {
   /** Run calls that change nothing: they see everything that was answered to anyone before. */
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]>
   /** Versions of keys; 0 of one that is not there. */
-  versions(keys: readonly Uint8Array[], limits: CallLimits): Promise<readonly number[]>
+  versions(keys: readonly Uint8Array[], limits: CallLimits, db?: number): Promise<readonly number[]>
   /** Run a call that may wait for `waitMs`, 0 for ever. It ends with `null` when that is over. */
   wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply>
   /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */

@@ -1,3 +1,4 @@
+import { latin1Of } from '../values/latin1.ts'
 import { bitfields } from './bitfields.ts'
 import { bits } from './bits.ts'
 import type { CommandSpec } from './command.ts'
@@ -5,6 +6,7 @@ import { hashes } from './hashes.ts'
 import { keys } from './keys.ts'
 import { listMoves } from './list-moves.ts'
 import { lists } from './lists.ts'
+import type { FaultReply } from './reply.ts'
 import { server } from './server.ts'
 import { sets } from './sets.ts'
 import { sorts } from './sort.ts'
@@ -57,4 +59,33 @@ export function commandNamed(name: string): CommandSpec | undefined {
 /** In lower case. */
 export function commandNames(): string[] {
   return specs.map(({ name }) => name)
+}
+
+export function fitsArity({ arity }: Pick<CommandSpec, 'arity'>, argumentCount: number): boolean {
+  return arity < 0 ? argumentCount + 1 >= -arity : argumentCount + 1 === arity
+}
+
+/** Of a name and of arguments in a message, as Redis has it. */
+const SHOWN_CHARACTERS = 128
+
+/** Why a call is none, before its arguments are read; undefined if it may be one. */
+export function faultOfCall(name: string, args: readonly Uint8Array[]): FaultReply | undefined {
+  const spec = commandNamed(name)
+  if (spec === undefined) return unknownCommand(name, args)
+  if (fitsArity(spec, args.length)) return undefined
+  return wrongArity(spec.name)
+}
+
+export function wrongArity(name: string): FaultReply {
+  return { fault: 'ERR', message: `wrong number of arguments for '${name}' command` }
+}
+
+function unknownCommand(name: string, args: readonly Uint8Array[]): FaultReply {
+  let shown = ''
+  for (const argument of args) {
+    if (shown.length >= SHOWN_CHARACTERS) break
+    shown += `'${latin1Of(argument.subarray(0, SHOWN_CHARACTERS - shown.length))}' `
+  }
+  const message = `unknown command '${name.slice(0, SHOWN_CHARACTERS)}', with args beginning with: ${shown}`
+  return { fault: 'ERR', message }
 }

@@ -1,10 +1,10 @@
 import type { ApplyContext, ReplicatedMachine } from '../../consensus/index.ts'
 import { DefectError } from '../../native/index.ts'
-import { Blocked, type CommandContext, type CommandSpec } from '../commands/command.ts'
+import { Blocked, type CommandContext } from '../commands/command.ts'
 import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
-import { commandNamed } from '../commands/table.ts'
+import { commandNamed, faultOfCall, fitsArity } from '../commands/table.ts'
 import type { Records } from '../memory/records.ts'
-import { bytesOf, latin1Of } from '../values/latin1.ts'
+import { bytesOf } from '../values/latin1.ts'
 import { Keyspace } from './keyspace.ts'
 import { CommandRandom } from './random.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
@@ -15,8 +15,6 @@ import { type Waiter, Waiters } from './waiters.ts'
 const SNAPSHOT_VERSION = 1
 /** Removed by one command at most, so that none takes long. */
 const EXPIRED_MAX = 1000
-/** Of a name and of arguments in a message, as Redis has it. */
-const SHOWN_CHARACTERS = 128
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
@@ -205,9 +203,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
 
   #run({ name, args }: Call): Reply | Blocked {
     const spec = commandNamed(name)
-    if (spec === undefined) return unknownCommand(name, args)
-    const { arity } = spec
-    if (arity < 0 ? args.length + 1 < -arity : args.length + 1 !== arity) return wrongArity(spec)
+    if (spec === undefined || !fitsArity(spec, args.length)) return faultOfCall(name, args)!
     if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
     try {
       return spec.run(this.#keyspace, args, this.#context)
@@ -249,18 +245,4 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
 const OUT_OF_MEMORY: FaultReply = {
   fault: 'OOM',
   message: "command not allowed when used memory > 'maxmemory'.",
-}
-
-function wrongArity({ name }: CommandSpec): FaultReply {
-  return { fault: 'ERR', message: `wrong number of arguments for '${name}' command` }
-}
-
-function unknownCommand(name: string, args: readonly Uint8Array[]): FaultReply {
-  let shown = ''
-  for (const argument of args) {
-    if (shown.length >= SHOWN_CHARACTERS) break
-    shown += `'${latin1Of(argument.subarray(0, SHOWN_CHARACTERS - shown.length))}' `
-  }
-  const message = `unknown command '${name.slice(0, SHOWN_CHARACTERS)}', with args beginning with: ${shown}`
-  return { fault: 'ERR', message }
 }

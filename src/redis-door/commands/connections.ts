@@ -1,0 +1,108 @@
+import { bytesOf, CommandFault, latin1Of } from '../../index-service/index.ts'
+import type { DoorClient } from '../connection/client.ts'
+import type { DoorServices } from '../door-services.ts'
+import type { DoorReply } from '../protocol/door-reply.ts'
+import type { DoorCommand } from './door-command.ts'
+
+/** Version of Redis whose commands these are. Clients decide by it what they may use. */
+export const REDIS_VERSION = '7.0.15'
+const DATABASES = 16
+
+/** @throws CommandFault */
+function authenticate(door: DoorServices, client: DoorClient, user: string, password: string): void {
+  if (user !== 'default' || (door.settings.password !== undefined && door.settings.password !== password))
+    throw new CommandFault('invalid username-password pair or user is disabled.', 'WRONGPASS')
+  client.user = user
+  client.isAuthenticated = true
+}
+
+const auth: DoorCommand['run'] = (door, client, args) => {
+  if (args.length > 2) throw new CommandFault('syntax error')
+  if (args.length === 1 && door.settings.password === undefined)
+    throw new CommandFault(
+      'AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
+    )
+  const [user, password] = args.length === 1 ? ['default', latin1Of(args[0]!)] : args.map(latin1Of)
+  authenticate(door, client, user!, password!)
+  return 'OK'
+}
+
+const hello: DoorCommand['run'] = (door, client, args) => {
+  const [version] = args
+  const wanted = version === undefined ? client.protocol : Number(latin1Of(version))
+  if (!Number.isInteger(wanted)) throw new CommandFault('Protocol version is not an integer or out of range')
+  if (wanted !== 2 && wanted !== 3) throw new CommandFault('unsupported protocol version', 'NOPROTO')
+  let name: string | undefined
+  for (let at = 1; at < args.length; at += 1) {
+    const option = latin1Of(args[at]!).toLowerCase()
+    if (option === 'auth' && at + 2 < args.length) {
+      authenticate(door, client, latin1Of(args[at + 1]!), latin1Of(args[at + 2]!))
+      at += 2
+    } else if (option === 'setname' && at + 1 < args.length) {
+      name = nameOf(args[at + 1]!)
+      at += 1
+    } else throw new CommandFault(`Syntax error in HELLO option '${latin1Of(args[at]!)}'`)
+  }
+  if (!client.isAuthenticated)
+    throw new CommandFault(
+      'HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time',
+      'NOAUTH',
+    )
+  if (name !== undefined) client.name = name
+  client.protocol = wanted
+  return { table: about(client) }
+}
+
+function about({ id, protocol }: DoorClient): DoorReply[] {
+  return [
+    ...[bytesOf('server'), bytesOf('redis')],
+    ...[bytesOf('version'), bytesOf(REDIS_VERSION)],
+    ...[bytesOf('proto'), protocol],
+    ...[bytesOf('id'), id],
+    ...[bytesOf('mode'), bytesOf('standalone')],
+    ...[bytesOf('role'), bytesOf('master')],
+    ...[bytesOf('modules'), []],
+  ]
+}
+
+/** @throws CommandFault */
+export function nameOf(bytes: Uint8Array): string {
+  const name = latin1Of(bytes)
+  if (!/^[!-~]*$/.test(name))
+    throw new CommandFault('Client names cannot contain spaces, newlines or special characters.')
+  return name
+}
+
+/** @throws CommandFault */
+export function databaseOf(bytes: Uint8Array): number {
+  const text = latin1Of(bytes)
+  if (!/^-?\d{1,10}$/.test(text)) throw new CommandFault('value is not an integer or out of range')
+  const db = Number(text)
+  if (db < 0 || db >= DATABASES) throw new CommandFault('DB index is out of range')
+  return db
+}
+
+/** Who is there, and for which commands to come. */
+export const connections: readonly DoorCommand[] = [
+  { name: 'auth', arity: -2, isOpen: true, inTransaction: 'at once', run: auth },
+  { name: 'hello', arity: -1, isOpen: true, inTransaction: 'refused', run: hello },
+  {
+    name: 'select',
+    arity: 2,
+    run: (_door, client, args) => {
+      client.db = databaseOf(args[0]!)
+      return 'OK'
+    },
+  },
+  {
+    name: 'quit',
+    arity: -1,
+    isOpen: true,
+    isForSubscribers: true,
+    inTransaction: 'at once',
+    run: (_door, client) => {
+      client.line.end()
+      return 'OK'
+    },
+  },
+]

@@ -1,0 +1,19 @@
+import type { DoorClient } from '../connection/client.ts'
+import type { DoorServices } from '../door-services.ts'
+import type { DoorReply } from '../protocol/door-reply.ts'
+
+/** A command about the connection or the door. What is about keys is the index' own. `args` are without its name. */
+export interface DoorCommand {
+  /** In lower case. */
+  readonly name: string
+  /** As Redis counts: with the name; negative says at least. */
+  readonly arity: number
+  /** Within MULTI: it is done at once, or refused. Default: it waits for EXEC. */
+  readonly inTransaction?: 'at once' | 'refused'
+  /** It may come before AUTH. */
+  readonly isOpen?: true
+  /** A client of RESP2 that is subscribed to something may use it. */
+  readonly isForSubscribers?: true
+  /** @throws CommandFault */
+  readonly run: (door: DoorServices, client: DoorClient, args: readonly Uint8Array[]) => DoorReply | Promise<DoorReply>
+}

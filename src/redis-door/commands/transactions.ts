@@ -1,0 +1,154 @@
+import { type Call, CommandFault, commandNamed, type Reply, type Watched } from '../../index-service/index.ts'
+import { type DoorClient, Transaction } from '../connection/client.ts'
+import type { DoorServices } from '../door-services.ts'
+import { type DoorReply, NULL_ARRAY } from '../protocol/door-reply.ts'
+import type { Request } from '../protocol/request.ts'
+import { shaped } from '../protocol/shape.ts'
+import { faultOfThrown } from '../routing/faults.ts'
+import { commonSlot, isNoSlot, keysOf } from '../routing/router.ts'
+import { databaseOf } from './connections.ts'
+import type { DoorCommand } from './door-command.ts'
+
+/** What EXEC does with the commands that wait, one after the other. */
+type Step =
+  | { readonly call: Call }
+  /** Of the door. It is done behind all calls: none of them depends on it. */
+  | { readonly command: DoorCommand; readonly request: Request }
+  | { readonly reply: DoorReply }
+
+/** `commandOf`: the door's own commands, which hold these here. */
+export function transactions(commandOf: (name: string) => DoorCommand | undefined): readonly DoorCommand[] {
+  return [
+    { name: 'multi', arity: 1, inTransaction: 'at once', run: (_door, client) => multi(client) },
+    { name: 'discard', arity: 1, inTransaction: 'at once', run: (_door, client) => discard(client) },
+    { name: 'exec', arity: 1, inTransaction: 'at once', run: (door, client) => exec(door, client, commandOf) },
+    { name: 'watch', arity: -2, inTransaction: 'at once', run: watch },
+    {
+      name: 'unwatch',
+      arity: 1,
+      run: (_door, client) => {
+        client.watched.length = 0
+        return 'OK'
+      },
+    },
+  ]
+}
+
+function multi(client: DoorClient): DoorReply {
+  if (client.transaction !== undefined) throw new CommandFault('MULTI calls can not be nested')
+  client.transaction = new Transaction()
+  return 'OK'
+}
+
+function discard(client: DoorClient): DoorReply {
+  if (client.transaction === undefined) throw new CommandFault('DISCARD without MULTI')
+  leave(client)
+  return 'OK'
+}
+
+function leave(client: DoorClient): void {
+  client.transaction = undefined
+  client.watched.length = 0
+}
+
+const watch: DoorCommand['run'] = async (door, client, keys) => {
+  if (client.transaction !== undefined) throw new CommandFault('WATCH inside MULTI is not allowed')
+  const { router } = door
+  const slot = router.shards === 1 ? 0 : commonSlot([...client.watched.map(({ key }) => key), ...keys])
+  if (isNoSlot(slot)) return slot
+  const { db } = client
+  const limits = { timeoutMs: door.settings.timeoutMs, signal: undefined }
+  const versions = await router.lineOf(slot!).port.versions(keys, limits, db)
+  // What is watched already has to be as it was then.
+  for (const [at, key] of keys.entries())
+    if (!client.watched.some((each) => each.db === db && same(each.key, key)))
+      client.watched.push({ key: Uint8Array.from(key), version: versions[at]!, db })
+  return 'OK'
+}
+
+function same(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, at) => byte === other[at])
+}
+
+async function exec(
+  door: DoorServices,
+  client: DoorClient,
+  commandOf: (name: string) => DoorCommand | undefined,
+): Promise<DoorReply> {
+  const { transaction } = client
+  if (transaction === undefined) throw new CommandFault('EXEC without MULTI')
+  const watched = [...client.watched]
+  leave(client)
+  if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
+  const steps = stepsOf(transaction.requests, client, commandOf)
+  const calls = steps.flatMap((step) => ('call' in step ? step.call : []))
+  const replies = await runTogether(door, calls, watched)
+  if (!Array.isArray(replies)) return replies
+  const list: DoorReply[] = []
+  let at = 0
+  for (const step of steps) {
+    if ('reply' in step) list.push(step.reply)
+    else if ('call' in step) {
+      list.push(shaped(commandNamed(step.call.name)!.name, step.call.args.length, replies[at]!))
+      at += 1
+    } else list.push(await runCommand(door, client, step.command, step.request))
+  }
+  return { list }
+}
+
+/** A fault if they are of several shards, NULL_ARRAY if what was watched has changed. */
+async function runTogether(
+  door: DoorServices,
+  calls: readonly Call[],
+  watched: readonly Watched[],
+): Promise<readonly Reply[] | DoorReply> {
+  if (calls.length === 0 && watched.length === 0) return []
+  const { router } = door
+  const keys = calls.flatMap(({ name, args }) => keysOf(commandNamed(name)!, args))
+  const slot = router.shards === 1 ? 0 : commonSlot([...watched.map(({ key }) => key), ...keys])
+  if (isNoSlot(slot)) return slot
+  const line = router.lineOf(slot ?? 0)
+  const { timeoutMs } = door.settings
+  const replies = await line.port.run(calls, watched.length === 0 ? undefined : watched, {
+    timeoutMs,
+    signal: undefined,
+  })
+  return replies ?? NULL_ARRAY
+}
+
+function stepsOf(
+  requests: readonly Request[],
+  client: DoorClient,
+  commandOf: (name: string) => DoorCommand | undefined,
+): readonly Step[] {
+  return requests.map((request): Step => {
+    const { name, args } = request
+    if (name.toLowerCase() === 'select') return { reply: select(client, args) }
+    const command = commandOf(name)
+    if (command !== undefined) return { command, request }
+    return { call: { name, args, db: client.db } }
+  })
+}
+
+/** The calls behind it are of the other database. */
+function select(client: DoorClient, args: readonly Uint8Array[]): DoorReply {
+  try {
+    client.db = databaseOf(args[0]!)
+    return 'OK'
+  } catch (error) {
+    return faultOfThrown(error)
+  }
+}
+
+async function runCommand(
+  door: DoorServices,
+  client: DoorClient,
+  command: DoorCommand,
+  { args }: Request,
+): Promise<DoorReply> {
+  try {
+    return await command.run(door, client, args)
+  } catch (error) {
+    return faultOfThrown(error)
+  }
+}

@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import type { IndexPort } from '../index-service/index.ts'
+import { Connection } from './connection/connection.ts'
+import { DoorServices, type DoorSettings } from './door-services.ts'
+
+const TOO_MANY = '-ERR max number of clients reached\r\n'
+
+/** Takes clients of Redis to an index. */
+export class RedisDoor implements AsyncDisposable {
+  readonly #services: DoorServices
+  readonly #server: Server
+
+  private constructor(services: DoorServices) {
+    this.#services = services
+    this.#server = createServer((socket) => {
+      if (services.clients.size >= services.settings.clientsMax) {
+        socket.on('error', () => undefined)
+        socket.end(TOO_MANY)
+      } else new Connection(services, socket)
+    })
+  }
+
+  /** @throws Error of the system if it cannot listen there. */
+  static async open(port: IndexPort, settings: DoorSettings): Promise<RedisDoor> {
+    const door = new RedisDoor(new DoorServices(port, settings))
+    door.#server.listen(settings.port, settings.address)
+    await once(door.#server, 'listening')
+    return door
+  }
+
+  /** The port on which it listens. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Connections end at once. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    for (const client of this.#services.clients) client.line.destroy()
+    await closed
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

@@ -1,0 +1,22 @@
+import type { Reply } from '../../index-service/index.ts'
+
+/** What the door answers besides what the index does. */
+export type DoorReply =
+  | Reply
+  /** An array that is null: RESP2 tells it from a bulk string that is. */
+  | typeof NULL_ARRAY
+  /** There is none: it was sent already, or comes later. */
+  | typeof NO_REPLY
+  /** Text for people. RESP2 has it as a bulk string. */
+  | { readonly verbatim: string }
+  /** True or false. RESP2 has it as 1 or 0. */
+  | { readonly truth: boolean }
+  /** What comes unasked. RESP2 has it as an array. */
+  | { readonly push: readonly DoorReply[] }
+  /** A list of what only the door has. */
+  | { readonly list: readonly DoorReply[] }
+  /** A map, one behind the other, of what only the door has. RESP2 has it as an array. */
+  | { readonly table: readonly DoorReply[] }
+
+export const NULL_ARRAY: unique symbol = Symbol('null array')
+export const NO_REPLY: unique symbol = Symbol('no reply')

@@ -1,0 +1,195 @@
+import { Buffer } from 'node:buffer'
+import { latin1Of } from '../../index-service/index.ts'
+import { splitInline } from './inline.ts'
+import { ProtocolFault, type Request } from './request.ts'
+
+/** What a reader takes at most. */
+export interface RequestLimits {
+  /** Arguments of a request, with its name. */
+  readonly argumentsMax: number
+  /** Bytes of an argument. */
+  readonly bulkBytesMax: number
+}
+
+/** Of a line: an inline request, or a length. Redis' PROTO_INLINE_MAX_SIZE. */
+const LINE_BYTES_MAX = 64 * 1024
+const [CR, LF, ASTERISK, DOLLAR, ZERO, NINE, MINUS] = [0x0d, 0x0a, 0x2a, 0x24, 0x30, 0x39, 0x2d]
+const NONE = -1
+const EMPTY = Buffer.alloc(0)
+
+/**
+ * Requests out of the bytes of a connection, in whatever pieces they come: arrays of bulk strings, or lines of words.
+ * https://redis.io/docs/latest/develop/reference/protocol-spec/
+ *
+ * Arguments are views of the pieces. What is not complete is not read twice: the arguments so far are kept, and bytes
+ * of a long one are only put together when all are there.
+ */
+export class RequestReader {
+  readonly #limits: () => RequestLimits
+  /** What is being read, from `#at`. */
+  #bytes: Buffer = EMPTY
+  #at = 0
+  /** Pieces behind that, and how many bytes there must be before it is worth going on. */
+  #pieces: Buffer[] = []
+  #pieceBytes = 0
+  #needed = 0
+  /** Arguments of the request under way, how many are to come, and the length of the next one. */
+  #args: Uint8Array[] = []
+  #left = NONE
+  #bulk = NONE
+
+  constructor(limits: () => RequestLimits) {
+    this.#limits = limits
+  }
+
+  /** Bytes that are kept for a request that is not complete. */
+  get heldBytes(): number {
+    let bytes = this.#bytes.length - this.#at + this.#pieceBytes
+    for (const argument of this.#args) bytes += argument.length
+    return bytes
+  }
+
+  push(piece: Buffer): void {
+    if (this.#at === this.#bytes.length && this.#pieces.length === 0) {
+      this.#bytes = piece
+      this.#at = 0
+      return
+    }
+    this.#pieces.push(piece)
+    this.#pieceBytes += piece.length
+  }
+
+  /** The next request that is complete. @throws ProtocolFault */
+  next(): Request | undefined {
+    for (;;) {
+      if (this.#pieces.length > 0 && !this.#gather()) return undefined
+      const request = this.#left === NONE ? this.#begin() : this.#readArguments()
+      if (request !== undefined && request.name !== '') return request
+      // An empty request is none. What was not complete may be with what comes behind it.
+      if (request === undefined && this.#pieces.length === 0) return undefined
+    }
+  }
+
+  /** Put the pieces together if there is enough. */
+  #gather(): boolean {
+    const rest = this.#bytes.length - this.#at
+    if (rest + this.#pieceBytes < this.#needed) return false
+    this.#bytes = Buffer.concat([this.#bytes.subarray(this.#at), ...this.#pieces])
+    this.#at = 0
+    this.#pieces = []
+    this.#pieceBytes = 0
+    this.#needed = 0
+    return true
+  }
+
+  #begin(): Request | undefined {
+    if (this.#at >= this.#bytes.length) return undefined
+    if (this.#bytes[this.#at] !== ASTERISK) return this.#readInline()
+    const count = this.#readLength('multibulk', this.#limits().argumentsMax)
+    if (count === undefined) return undefined
+    // Redis takes no arguments, or fewer, for an empty request.
+    if (count <= 0) return NOTHING
+    this.#left = count
+    return this.#readArguments()
+  }
+
+  #readArguments(): Request | undefined {
+    while (this.#left > 0) {
+      if (this.#bulk === NONE) {
+        const length = this.#readBulkLength()
+        if (length === undefined) return undefined
+        this.#bulk = length
+      }
+      const end = this.#at + this.#bulk
+      if (this.#bytes.length < end + 2) {
+        this.#needed = this.#bulk + 2
+        return undefined
+      }
+      this.#args.push(this.#bytes.subarray(this.#at, end))
+      this.#at = end + 2
+      this.#bulk = NONE
+      this.#left -= 1
+    }
+    const [name, ...args] = this.#args
+    this.#args = []
+    this.#left = NONE
+    return requestOf(name!, args)
+  }
+
+  #readBulkLength(): number | undefined {
+    if (this.#at >= this.#bytes.length) return undefined
+    const first = this.#bytes[this.#at]!
+    if (first !== DOLLAR) throw new ProtocolFault(`Protocol error: expected '$', got '${String.fromCharCode(first)}'`)
+    const length = this.#readLength('bulk', this.#limits().bulkBytesMax)
+    if (length !== undefined && length < 0) throw new ProtocolFault('Protocol error: invalid bulk length')
+    return length
+  }
+
+  /** A line of a mark and a number. */
+  #readLength(what: 'multibulk' | 'bulk', max: number): number | undefined {
+    const end = this.#endOfLine(`too big ${what === 'bulk' ? 'bulk' : 'mbulk'} count string`)
+    if (end === undefined) return undefined
+    const value = this.#integer(this.#at + 1, end)
+    if (value === undefined || value > max) throw new ProtocolFault(`Protocol error: invalid ${what} length`)
+    this.#at = end + 2
+    return value
+  }
+
+  #integer(start: number, end: number): number | undefined {
+    const isNegative = this.#bytes[start] === MINUS
+    const first = isNegative ? start + 1 : start
+    if (first >= end || end - first > 15) return undefined
+    let value = 0
+    for (let at = first; at < end; at += 1) {
+      const digit = this.#bytes[at]!
+      if (digit < ZERO || digit > NINE) return undefined
+      value = value * 10 + digit - ZERO
+    }
+    return isNegative ? -value : value
+  }
+
+  /** Where the CR of the line is whose LF is there, too. */
+  #endOfLine(tooLong: string): number | undefined {
+    const end = this.#bytes.indexOf(CR, this.#at)
+    if (end >= 0 && end + 1 < this.#bytes.length) return end
+    if (this.#bytes.length - this.#at > LINE_BYTES_MAX) throw new ProtocolFault(`Protocol error: ${tooLong}`)
+    return undefined
+  }
+
+  #readInline(): Request | undefined {
+    const end = this.#bytes.indexOf(LF, this.#at)
+    if (end < 0) {
+      if (this.#bytes.length - this.#at > LINE_BYTES_MAX)
+        throw new ProtocolFault('Protocol error: too big inline request')
+      return undefined
+    }
+    const line = this.#bytes.subarray(this.#at, this.#bytes[end - 1] === CR && end > this.#at ? end - 1 : end)
+    this.#at = end + 1
+    const [name, ...args] = splitInline(line)
+    return name === undefined ? NOTHING : requestOf(name, args)
+  }
+}
+
+const NOTHING: Request = { name: '', args: [] }
+
+/** Names that are asked often, as they were written. */
+const known = new Map<number, string>()
+
+function requestOf(name: Uint8Array, args: readonly Uint8Array[]): Request {
+  return { name: nameOf(name), args }
+}
+
+/** The most frequent names are short: they are looked up by their bytes. */
+function nameOf(bytes: Uint8Array): string {
+  if (bytes.length === 0) return ' '
+  if (bytes.length > 6) return latin1Of(bytes)
+  let code = 0
+  for (const byte of bytes) code = code * 256 + byte
+  const found = known.get(code)
+  if (found !== undefined) return found
+  const name = latin1Of(bytes)
+  if (known.size < KNOWN_MAX) known.set(code, name)
+  return name
+}
+
+const KNOWN_MAX = 512
