@@ -16,6 +16,8 @@ const table = {
   listen: { type: 'string' },
   port: { type: 'string' },
   bind: { type: 'string', default: '127.0.0.1' },
+  cluster: { type: 'boolean' },
+  announce: { type: 'string' },
 } as const
 
 const DEFAULT_NAME = 'index'
@@ -90,6 +92,8 @@ export const serveCommand: Command = {
             password: undefined,
             clientsMax: 10_000,
             timeoutMs: 30_000,
+            announce: values.announce ?? bind,
+            isCluster: values.cluster === true,
           })
     if (door !== undefined) say(`clients of Redis: redis://${bind}:${door.port}`)
     const beyond = node.beyond === undefined ? '' : `, for other machines at ${node.beyond.address}:${node.beyond.port}`

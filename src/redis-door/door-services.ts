@@ -1,25 +1,34 @@
-import type { IndexPort } from '../index-service/index.ts'
+import type { IndexNode } from '../index-service/index.ts'
 import { Clients } from './connection/clients.ts'
+import { ClusterMap } from './routing/cluster-map.ts'
 import { Router } from './routing/router.ts'
 
 /** What a door is opened with. */
 export interface DoorSettings {
   readonly address: string
   readonly port: number
+  /** The address by which clients are sent here from other nodes. */
+  readonly announce: string
   /** Of the user `default`. */
   readonly password: string | undefined
   readonly clientsMax: number
   readonly timeoutMs: number
+  /** Clients know of the nodes, and go to that of a key's leader. */
+  readonly isCluster: boolean
 }
 
 /** What commands and connections of one door share. */
 export class DoorServices {
+  readonly node: IndexNode
   readonly settings: DoorSettings
   readonly router: Router
+  readonly cluster: ClusterMap
   readonly clients: Clients = new Clients()
 
-  constructor(port: IndexPort, settings: DoorSettings) {
+  constructor(node: IndexNode, settings: DoorSettings) {
+    this.node = node
     this.settings = settings
-    this.router = new Router(port, settings.timeoutMs)
+    this.cluster = new ClusterMap(node)
+    this.router = new Router(node, settings)
   }
 }

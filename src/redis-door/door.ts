@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import type { IndexPort } from '../index-service/index.ts'
+import type { IndexNode } from '../index-service/index.ts'
 import { Connection } from './connection/connection.ts'
 import { DoorServices, type DoorSettings } from './door-services.ts'
 
@@ -22,10 +22,11 @@ export class RedisDoor implements AsyncDisposable {
   }
 
   /** @throws Error of the system if it cannot listen there. */
-  static async open(port: IndexPort, settings: DoorSettings): Promise<RedisDoor> {
-    const door = new RedisDoor(new DoorServices(port, settings))
+  static async open(node: IndexNode, settings: DoorSettings): Promise<RedisDoor> {
+    const door = new RedisDoor(new DoorServices(node, settings))
     door.#server.listen(settings.port, settings.address)
     await once(door.#server, 'listening')
+    node.showDoor({ address: settings.announce, port: door.port })
     return door
   }
 

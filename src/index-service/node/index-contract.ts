@@ -12,6 +12,8 @@ export interface NodeCard {
   readonly here: Place
   readonly beyond: Place | undefined
   readonly holds: readonly HeldShard[]
+  /** Where it listens for clients of Redis; undefined if it does not. */
+  readonly door?: Place | undefined
 }
 
 /** A shard that a node holds, and has caught up with. */

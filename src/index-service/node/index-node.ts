@@ -55,6 +55,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   #members!: NodeMembers
   #hide: () => void = () => undefined
   #looker: NodeJS.Timeout | undefined
+  #door: Place | undefined
   readonly #stop = new AbortController()
   #closing: Promise<void> | undefined
 
@@ -93,6 +94,22 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   /** Why shards that are to be held here are not, by shard. */
   get failures(): ReadonlyMap<number, unknown> {
     return this.#failures
+  }
+
+  /** All that are known, with this one. */
+  get nodes(): readonly NodeCard[] {
+    return this.#members.cards
+  }
+
+  /** Rank of a shard's leader; undefined if there is none, or the shard is not held here. */
+  leaderOf(shard: number): number | undefined {
+    return this.#replicas.get(shard)?.leader
+  }
+
+  /** Tell all nodes where clients of Redis come to this one. */
+  showDoor(door: Place): void {
+    this.#door = door
+    this.#members.tell(this.#card())
   }
 
   shard(number: number): ShardPort {
@@ -226,7 +243,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   #card(): NodeCard {
     const { here, beyond } = this.#server
     const holds = [...this.#replicas].map(([shard, { tableDescriptor }]) => ({ shard, table: tableDescriptor }))
-    return { rank: this.rank, processId: process.pid, here, beyond, holds }
+    return { rank: this.rank, processId: process.pid, here, beyond, holds, door: this.#door }
   }
 
   #places(): readonly Place[] {

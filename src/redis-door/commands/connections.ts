@@ -50,16 +50,16 @@ const hello: DoorCommand['run'] = (door, client, args) => {
     )
   if (name !== undefined) client.name = name
   client.protocol = wanted
-  return { table: about(client) }
+  return { table: about(door.settings.isCluster, client) }
 }
 
-function about({ id, protocol }: DoorClient): DoorReply[] {
+function about(isCluster: boolean, { id, protocol }: DoorClient): DoorReply[] {
   return [
     ...[bytesOf('server'), bytesOf('redis')],
     ...[bytesOf('version'), bytesOf(REDIS_VERSION)],
     ...[bytesOf('proto'), protocol],
     ...[bytesOf('id'), id],
-    ...[bytesOf('mode'), bytesOf('standalone')],
+    ...[bytesOf('mode'), bytesOf(isCluster ? 'cluster' : 'standalone')],
     ...[bytesOf('role'), bytesOf('master')],
     ...[bytesOf('modules'), []],
   ]
@@ -89,8 +89,10 @@ export const connections: readonly DoorCommand[] = [
   {
     name: 'select',
     arity: 2,
-    run: (_door, client, args) => {
-      client.db = databaseOf(args[0]!)
+    run: ({ settings }, client, args) => {
+      const db = databaseOf(args[0]!)
+      if (settings.isCluster && db !== 0) throw new CommandFault('SELECT is not allowed in cluster mode')
+      client.db = db
       return 'OK'
     },
   },

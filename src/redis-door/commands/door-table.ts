@@ -1,10 +1,11 @@
+import { cluster } from './cluster.ts'
 import { connections } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
 import { transactions } from './transactions.ts'
 
 const byName = new Map<string, DoorCommand>()
 
-for (const command of [...connections, ...transactions(doorCommandNamed)]) {
+for (const command of [...cluster, ...connections, ...transactions(doorCommandNamed)]) {
   byName.set(command.name, command)
   byName.set(command.name.toUpperCase(), command)
 }

@@ -5,7 +5,7 @@ import { type DoorReply, NULL_ARRAY } from '../protocol/door-reply.ts'
 import type { Request } from '../protocol/request.ts'
 import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
-import { commonSlot, isNoSlot, keysOf } from '../routing/router.ts'
+import { isNoSlot, keysOf } from '../routing/router.ts'
 import { databaseOf } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
 
@@ -54,7 +54,7 @@ function leave(client: DoorClient): void {
 const watch: DoorCommand['run'] = async (door, client, keys) => {
   if (client.transaction !== undefined) throw new CommandFault('WATCH inside MULTI is not allowed')
   const { router } = door
-  const slot = router.shards === 1 ? 0 : commonSlot([...client.watched.map(({ key }) => key), ...keys])
+  const slot = router.commonSlot([...client.watched.map(({ key }) => key), ...keys])
   if (isNoSlot(slot)) return slot
   const { db } = client
   const limits = { timeoutMs: door.settings.timeoutMs, signal: undefined }
@@ -105,7 +105,7 @@ async function runTogether(
   if (calls.length === 0 && watched.length === 0) return []
   const { router } = door
   const keys = calls.flatMap(({ name, args }) => keysOf(commandNamed(name)!, args))
-  const slot = router.shards === 1 ? 0 : commonSlot([...watched.map(({ key }) => key), ...keys])
+  const slot = router.commonSlot([...watched.map(({ key }) => key), ...keys])
   if (isNoSlot(slot)) return slot
   const line = router.lineOf(slot ?? 0)
   const { timeoutMs } = door.settings

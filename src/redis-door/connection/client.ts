@@ -40,6 +40,8 @@ export class DoorClient {
   db = 0
   user: string = DEFAULT_USER
   isAuthenticated = false
+  /** In a cluster, it may be answered by a node that holds the key and does not lead. */
+  isReadOnly = false
   transaction: Transaction | undefined
   readonly watched: Watched[] = []
 
@@ -55,6 +57,7 @@ export class DoorClient {
     this.db = 0
     this.user = DEFAULT_USER
     this.isAuthenticated = isAuthenticated
+    this.isReadOnly = false
     this.transaction = undefined
     this.watched.length = 0
   }

@@ -152,7 +152,7 @@ export class Connection implements ClientLine {
   #begin(): Promise<void> | undefined {
     const request = this.#requests[this.#next]!
     const command = doorCommandNamed(request.name)
-    const refusal = this.#refusal(request, command)
+    const refusal = this.#refusal(request, command) ?? this.#elsewhere(command)
     if (refusal !== undefined) {
       this.#next += 1
       if (this.client.transaction !== undefined) this.client.transaction.isBroken = true
@@ -177,6 +177,15 @@ export class Connection implements ClientLine {
     if (client.transaction !== undefined && command.inTransaction === 'refused')
       return { fault: 'ERR', message: `Command '${command.name}' not allowed inside a transaction` }
     return undefined
+  }
+
+  /** What may not wait for EXEC here, since the key is elsewhere. */
+  #elsewhere(command: DoorCommand | undefined): FaultReply | undefined {
+    if (!this.#door.settings.isCluster || this.client.transaction === undefined || command !== undefined)
+      return undefined
+    const data = this.#dataAt(this.#next)!
+    const slot = this.#door.router.slotOf(data)
+    return slot === undefined || isNoSlot(slot) ? slot : this.#movedTo(slot, data.spec)
   }
 
   #beginCommand(command: DoorCommand, { args }: Request): Promise<void> | undefined {
@@ -204,6 +213,11 @@ export class Connection implements ClientLine {
       this.#write(slot)
       return undefined
     }
+    const moved = slot === undefined ? undefined : this.#movedTo(slot, spec)
+    if (moved !== undefined) {
+      this.#write(moved)
+      return undefined
+    }
     if (slot === undefined) return router.everywhere(first).then((reply) => this.#write(reply))
     if (isPlainLook(spec, call)) {
       const looked = router.look(call)
@@ -215,6 +229,12 @@ export class Connection implements ClientLine {
     const line = router.lineOf(slot)
     if (spec.blocking !== undefined) return this.#wait(line, first)
     return this.#runTogether(line, this.#gather(line, first))
+  }
+
+  /** Where a client that knows clusters is to ask. */
+  #movedTo(slot: number, { isWrite }: CommandSpec): FaultReply | undefined {
+    const { settings, cluster } = this.#door
+    return settings.isCluster ? cluster.moved(slot, !isWrite && this.client.isReadOnly) : undefined
   }
 
   #dataAt(at: number): DataRequest | undefined {
@@ -234,6 +254,7 @@ export class Connection implements ClientLine {
       if (next === undefined || next.spec.blocking !== undefined) break
       const slot = router.slotOf(next)
       if (slot === undefined || isNoSlot(slot) || router.lineOf(slot) !== line) break
+      if (this.#movedTo(slot, next.spec) !== undefined) break
       together.push(next)
       this.#next += 1
     }

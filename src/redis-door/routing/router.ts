@@ -4,7 +4,6 @@ import {
   type FaultReply,
   type IndexPort,
   type Looked,
-  type Reply,
   SLOT_COUNT,
   slotOf,
 } from '../../index-service/index.ts'
@@ -18,21 +17,26 @@ export interface DataRequest {
   readonly call: Call
 }
 
+export interface RouterOptions {
+  readonly timeoutMs: number
+  readonly isCluster: boolean
+}
+
 const APART: FaultReply = { fault: 'CROSSSLOT', message: "Keys in request don't hash to the same slot" }
 
 /** Finds the shard of each call. */
 export class Router {
-  readonly port: IndexPort
-  readonly #timeoutMs: number
+  readonly #port: IndexPort
+  readonly #options: RouterOptions
   readonly #lines = new Map<number, ShardLine>()
 
-  constructor(port: IndexPort, timeoutMs: number) {
-    this.port = port
-    this.#timeoutMs = timeoutMs
+  constructor(port: IndexPort, options: RouterOptions) {
+    this.#port = port
+    this.#options = options
   }
 
   get shards(): number {
-    return this.port.shards
+    return this.#port.shards
   }
 
   get lines(): readonly ShardLine[] {
@@ -42,28 +46,41 @@ export class Router {
   line(shard: number): ShardLine {
     const known = this.#lines.get(shard)
     if (known !== undefined) return known
-    const line = new ShardLine(this.port.shard(shard), this.#timeoutMs)
+    const line = new ShardLine(this.#port.shard(shard), this.#options.timeoutMs)
     this.#lines.set(shard, line)
     return line
   }
 
   lineOf(slot: number): ShardLine {
-    return this.line(Math.floor((slot * this.shards) / SLOT_COUNT))
+    return this.line(this.shardOf(slot))
+  }
+
+  shardOf(slot: number): number {
+    return Math.floor((slot * this.shards) / SLOT_COUNT)
   }
 
   /** The slot of all keys; undefined without keys; a fault if they are in several, and there are several shards. */
   slotOf({ spec, call }: DataRequest): number | undefined | FaultReply {
-    // There is one shard, so all keys are in it.
-    if (this.shards === 1) return 0
-    return commonSlot(keysOf(spec, call.args))
+    return this.commonSlot(keysOf(spec, call.args)) ?? (this.shards === 1 ? 0 : undefined)
+  }
+
+  /** The slot of several keys; undefined without keys. With one shard, any slot is right. */
+  commonSlot(keys: readonly Uint8Array[]): number | undefined | FaultReply {
+    if (this.shards === 1 && !this.#options.isCluster) return 0
+    let found: number | undefined
+    for (const key of keys) {
+      const slot = slotOf(key)
+      if (found !== undefined && slot !== found) return APART
+      found = slot
+    }
+    return found
   }
 
   /** What memory says, for a read of one string or field; undefined: it has to be asked. */
   look({ name, args, db }: Call): Looked | undefined {
     const isGet = name.length === 3
     const key = args[0]!
-    const shard = this.shards === 1 ? 0 : Math.floor((slotOf(key) * this.shards) / SLOT_COUNT)
-    const { port } = this.line(shard)
+    const { port } = this.line(this.shards === 1 ? 0 : this.shardOf(slotOf(key)))
     if (db !== 0 && db !== undefined) return undefined
     return isGet ? port.lookAt(key) : port.lookAtField(key, args[1]!)
   }
@@ -78,19 +95,6 @@ export function keysOf(spec: CommandSpec, args: readonly Uint8Array[]): readonly
   return spec.keys(args).flatMap((at) => args[at] ?? [])
 }
 
-/** Of keys of one command, or of several that are to run together. */
-export function commonSlot(keys: readonly Uint8Array[]): number | undefined | FaultReply {
-  let found: number | undefined
-  for (const key of keys) {
-    const slot = slotOf(key)
-    if (found !== undefined && slot !== found) return APART
-    found = slot
-  }
-  return found
-}
-
 export function isNoSlot(slot: number | undefined | FaultReply): slot is FaultReply {
   return typeof slot === 'object'
 }
-
-export type { Reply }
