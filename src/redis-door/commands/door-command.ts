@@ -1,3 +1,4 @@
+import type { FaultReply } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
@@ -14,6 +15,10 @@ export interface DoorCommand {
   readonly isOpen?: true
   /** A client of RESP2 that is subscribed to something may use it. */
   readonly isForSubscribers?: true
+  /** It may change what the index has. */
+  readonly isWrite?: true
+  /** Why it is refused before it is begun, or waits for EXEC: an unknown subcommand. */
+  readonly refusal?: (args: readonly Uint8Array[]) => FaultReply | undefined
   /** @throws CommandFault */
   readonly run: (door: DoorServices, client: DoorClient, args: readonly Uint8Array[]) => DoorReply | Promise<DoorReply>
 }

@@ -1,3 +1,4 @@
+import { clientCommands } from './clients.ts'
 import { cluster } from './cluster.ts'
 import { connections } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
@@ -5,7 +6,7 @@ import { transactions } from './transactions.ts'
 
 const byName = new Map<string, DoorCommand>()
 
-for (const command of [...cluster, ...connections, ...transactions(doorCommandNamed)]) {
+for (const command of [...cluster, ...connections, ...clientCommands, ...transactions(doorCommandNamed)]) {
   byName.set(command.name, command)
   byName.set(command.name.toUpperCase(), command)
 }

@@ -8,6 +8,7 @@ import {
   faultOfCall,
   fitsArity,
   type Reply,
+  type ShardPort,
   wrongArity,
 } from '../../index-service/index.ts'
 import type { DoorCommand } from '../commands/door-command.ts'
@@ -16,7 +17,7 @@ import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NO_REPLY } from '../protocol/door-reply.ts'
 import { isFault, ReplyWriter } from '../protocol/reply-writer.ts'
 import { ProtocolFault, type Request } from '../protocol/request.ts'
-import { RequestReader } from '../protocol/request-reader.ts'
+import { type RequestLimits, RequestReader } from '../protocol/request-reader.ts'
 import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { type DataRequest, isNoSlot } from '../routing/router.ts'
@@ -27,8 +28,23 @@ import { type ClientLine, DoorClient } from './client.ts'
 const AHEAD_MAX = 1024
 /** Calls of one connection that go to the index together. */
 const TOGETHER_MAX = 256
-const LIMITS = { argumentsMax: 1024 * 1024, bulkBytesMax: 4 * 2 ** 20 }
-const LIMITS_BEFORE_AUTH = { argumentsMax: 10, bulkBytesMax: 16 * 1024 }
+const ARGUMENTS_MAX = 1024 * 1024
+/** Of an argument that the index takes. */
+const VALUE_BYTES_MAX = 4 * 2 ** 20
+const LIMITS_BEFORE_AUTH = {
+  argumentsMax: 10,
+  bulkBytesMax: 16 * 1024,
+  valueBytesMax: VALUE_BYTES_MAX,
+  isAuthenticated: false,
+}
+const TOO_LONG: FaultReply = {
+  fault: 'ERR',
+  message: `an argument has more than ${VALUE_BYTES_MAX} bytes, which is the most that the index takes: divide the value`,
+}
+/** Bytes of requests that are read before those before them are done. */
+const AHEAD_BYTES_MAX = 16 * 2 ** 20
+/** With more that is not sent, it is looked whether that is too much. */
+const UNSENT_BYTES_LOOK = 64 * 1024
 /** Bytes that a client has not taken: until it has, nothing more is read from it. */
 const UNSENT_BYTES_MAX = 1024 * 1024
 
@@ -43,10 +59,12 @@ export class Connection implements ClientLine {
   readonly #door: DoorServices
   readonly #socket: Socket
   readonly #reader: RequestReader
-  readonly #writer = new ReplyWriter()
+  readonly #writer: ReplyWriter
   readonly #end = new AbortController()
   #requests: Request[] = []
   #next = 0
+  /** Bytes that were received since all requests were done. */
+  #aheadBytes = 0
   /** What was sent after the requests is none. */
   #fault: ProtocolFault | undefined
   #isBusy = false
@@ -57,11 +75,14 @@ export class Connection implements ClientLine {
     this.#socket = socket
     this.address = addressOf(socket.remoteAddress, socket.remotePort)
     this.localAddress = addressOf(socket.localAddress, socket.localPort)
-    this.client = new DoorClient(door.clients.nextId(), this)
-    this.client.isAuthenticated = door.settings.password === undefined
-    this.#reader = new RequestReader(() => (this.client.isAuthenticated ? LIMITS : LIMITS_BEFORE_AUTH))
+    this.client = new DoorClient(door.clients.nextId(), this, door.users.default)
+    this.client.isAuthenticated = door.users.isOpen
+    this.#reader = new RequestReader(() => this.#limits())
+    this.#writer = new ReplyWriter((code) => door.activity.statistics.fault(code))
     door.clients.add(this.client)
     socket.setNoDelay(true)
+    const { keepAliveSeconds } = door.parameters
+    if (keepAliveSeconds > 0) socket.setKeepAlive(true, keepAliveSeconds * 1000)
     socket.on('data', (piece) => this.#take(piece as Buffer))
     socket.on('drain', () => this.#go())
     // What is wrong with it, the next event says, too.
@@ -73,8 +94,17 @@ export class Connection implements ClientLine {
     return this.#end.signal
   }
 
+  get unsentBytes(): number {
+    return this.#socket.writableLength
+  }
+
+  get heldBytes(): number {
+    return this.#reader.heldBytes
+  }
+
+  /** CLIENT REPLY does not leave out what comes unasked. */
   push(reply: DoorReply): void {
-    this.#write(reply)
+    this.#writer.write(reply, this.client.protocol)
     this.#send()
   }
 
@@ -89,13 +119,19 @@ export class Connection implements ClientLine {
   #closed(): void {
     this.#isEnding = true
     this.#end.abort()
+    this.client.blocked?.abort(null)
+    this.#door.activity.monitors.delete(this.client)
     this.#door.clients.delete(this.client)
   }
 
   #take(piece: Buffer): void {
     if (this.#isEnding) return
+    this.client.lastMs = Date.now()
+    this.#door.activity.statistics.receivedBytes += piece.length
+    this.#aheadBytes += piece.length
     this.#reader.push(piece)
     this.#go()
+    if (this.#reader.heldBytes > this.#door.parameters.queryBytesMax) this.destroy()
   }
 
   /** Do what can be done. */
@@ -113,8 +149,16 @@ export class Connection implements ClientLine {
     else if (this.#socket.isPaused()) this.#socket.resume()
   }
 
+  #limits(): RequestLimits {
+    if (!this.client.isAuthenticated) return LIMITS_BEFORE_AUTH
+    const { bulkBytesMax } = this.#door.parameters
+    return { argumentsMax: ARGUMENTS_MAX, bulkBytesMax, valueBytesMax: VALUE_BYTES_MAX, isAuthenticated: true }
+  }
+
   #isFull(): boolean {
-    return this.#requests.length - this.#next >= AHEAD_MAX || this.#socket.writableLength > UNSENT_BYTES_MAX
+    const ahead = this.#requests.length - this.#next
+    if (ahead >= AHEAD_MAX || (ahead > 0 && this.#aheadBytes > AHEAD_BYTES_MAX)) return true
+    return this.#socket.writableLength > UNSENT_BYTES_MAX
   }
 
   async #finish(work: Promise<void>): Promise<void> {
@@ -132,6 +176,7 @@ export class Connection implements ClientLine {
     if (this.#next === this.#requests.length) {
       this.#requests = []
       this.#next = 0
+      this.#aheadBytes = 0
     }
     try {
       while (this.#fault === undefined && this.#requests.length - this.#next < AHEAD_MAX) {
@@ -156,9 +201,11 @@ export class Connection implements ClientLine {
     if (refusal !== undefined) {
       this.#next += 1
       if (this.client.transaction !== undefined) this.client.transaction.isBroken = true
-      this.#write(refusal)
+      this.#refuse(request, refusal)
       return undefined
     }
+    const paused = this.#door.pause.isOn ? this.#door.pause.of(this.#mayWrite(request, command)) : undefined
+    if (paused !== undefined) return paused
     if (this.client.transaction !== undefined && command?.inTransaction !== 'at once') {
       this.#next += 1
       this.client.transaction.requests.push(request)
@@ -168,15 +215,38 @@ export class Connection implements ClientLine {
     return command === undefined ? this.#beginCalls() : this.#beginCommand(command, request)
   }
 
-  #refusal({ name, args }: Request, command: DoorCommand | undefined): FaultReply | undefined {
+  #refusal(request: Request, command: DoorCommand | undefined): FaultReply | undefined {
     const { client } = this
+    const { name, args } = request
+    if (request.isTooLong) return TOO_LONG
     if (!client.isAuthenticated && command?.isOpen !== true)
       return { fault: 'NOAUTH', message: 'Authentication required.' }
-    if (command === undefined) return faultOfCall(name, args)
-    if (!fitsArity(command, args.length)) return wrongArity(command.name)
+    const fault = command === undefined ? faultOfCall(name, args) : faultOfCommand(command, args)
+    if (fault !== undefined) return fault
+    if (client.subscriptionCount > 0 && client.protocol === 2 && command?.isForSubscribers !== true)
+      return onlyForOthers(command?.name ?? name.toLowerCase())
+    const mayNot = this.#mayNot(command?.name ?? commandNamed(name)!.name, args)
+    if (mayNot !== undefined || command === undefined) return mayNot
     if (client.transaction !== undefined && command.inTransaction === 'refused')
       return { fault: 'ERR', message: `Command '${command.name}' not allowed inside a transaction` }
     return undefined
+  }
+
+  #mayNot(name: string, args: readonly Uint8Array[]): FaultReply | undefined {
+    return this.client.user.mayAll ? undefined : this.#door.users.refusal(this.client, name, args)
+  }
+
+  #refuse({ name }: Request, refusal: FaultReply): void {
+    const known = doorCommandNamed(name) ?? commandNamed(name)
+    if (known !== undefined) this.#door.activity.statistics.of(known.name).rejected += 1
+    this.#write(refusal)
+  }
+
+  /** For CLIENT PAUSE: EXEC does if one of its commands does. */
+  #mayWrite({ name }: Request, command: DoorCommand | undefined): boolean {
+    const writes = (each: string): boolean => commandNamed(each)?.isWrite === true
+    if (command?.name === 'exec') return this.client.transaction?.requests.some((each) => writes(each.name)) === true
+    return command === undefined ? writes(name) : command.isWrite === true
   }
 
   /** What may not wait for EXEC here, since the key is elsewhere. */
@@ -188,18 +258,25 @@ export class Connection implements ClientLine {
     return slot === undefined || isNoSlot(slot) ? slot : this.#movedTo(slot, data.spec)
   }
 
-  #beginCommand(command: DoorCommand, { args }: Request): Promise<void> | undefined {
+  #beginCommand(command: DoorCommand, request: Request): Promise<void> | undefined {
     this.#next += 1
+    const { activity } = this.#door
+    const { name } = command
+    activity.began(this.client, name, request)
+    const startMs = performance.now()
     let reply: DoorReply | Promise<DoorReply>
     try {
-      reply = command.run(this.#door, this.client, args)
+      reply = command.run(this.#door, this.client, request.args)
     } catch (error) {
       if (!(error instanceof CommandFault)) throw error
-      this.#write(faultOfThrown(error))
-      return undefined
+      reply = faultOfThrown(error)
     }
-    if (reply instanceof Promise) return reply.then((answer) => this.#write(answer))
-    this.#write(reply)
+    const answered = (answer: DoorReply): void => {
+      activity.ended(this.client, name, request, performance.now() - startMs)
+      this.#answer(name, answer)
+    }
+    if (reply instanceof Promise) return reply.catch(faultOfThrown).then(answered)
+    answered(reply)
     return undefined
   }
 
@@ -218,10 +295,11 @@ export class Connection implements ClientLine {
       this.#write(moved)
       return undefined
     }
-    if (slot === undefined) return router.everywhere(first).then((reply) => this.#write(reply))
+    if (slot === undefined) return this.#runEverywhere(first)
     if (isPlainLook(spec, call)) {
       const looked = router.look(call)
       if (looked === null || looked instanceof Uint8Array) {
+        this.#door.activity.looked(this.client, spec.name, first.request)
         this.#write(looked)
         return undefined
       }
@@ -239,10 +317,20 @@ export class Connection implements ClientLine {
 
   #dataAt(at: number): DataRequest | undefined {
     const request = this.#requests[at]
-    if (request === undefined || doorCommandNamed(request.name) !== undefined) return undefined
+    if (request === undefined || request.isTooLong || doorCommandNamed(request.name) !== undefined) return undefined
     const spec = commandNamed(request.name)
     if (spec === undefined || !fitsArity(spec, request.args.length)) return undefined
-    return { spec, call: { name: spec.name, args: request.args, db: this.client.db } }
+    return { request, spec, call: { name: spec.name, args: request.args, db: this.client.db } }
+  }
+
+  async #runEverywhere(request: DataRequest): Promise<void> {
+    const { activity, router } = this.#door
+    const { name } = request.spec
+    activity.began(this.client, name, request.request)
+    const startMs = performance.now()
+    const reply = await router.everywhere(request)
+    activity.ended(this.client, name, request.request, performance.now() - startMs)
+    this.#answer(name, reply)
   }
 
   /** What follows, and may go along. */
@@ -254,7 +342,8 @@ export class Connection implements ClientLine {
       if (next === undefined || next.spec.blocking !== undefined) break
       const slot = router.slotOf(next)
       if (slot === undefined || isNoSlot(slot) || router.lineOf(slot) !== line) break
-      if (this.#movedTo(slot, next.spec) !== undefined) break
+      if (this.#movedTo(slot, next.spec) !== undefined || this.#door.pause.isOn) break
+      if (this.#mayNot(next.spec.name, next.call.args) !== undefined) break
       together.push(next)
       this.#next += 1
     }
@@ -263,31 +352,77 @@ export class Connection implements ClientLine {
 
   async #runTogether(line: ShardLine, requests: readonly DataRequest[]): Promise<void> {
     const calls = requests.map(({ call }) => call)
+    const { activity } = this.#door
+    for (const { spec, request } of requests) activity.began(this.client, spec.name, request)
+    const startMs = performance.now()
     let replies: readonly Reply[]
     try {
       replies = requests.some(({ spec }) => spec.isWrite) ? await line.write(calls) : await line.read(calls)
     } catch (error) {
       const fault = faultOfThrown(error)
-      for (const _ of requests) this.#write(fault)
+      for (const { spec } of requests) this.#answer(spec.name, fault)
       return
     }
-    for (const [at, { spec, call }] of requests.entries())
-      this.#write(shaped(spec.name, call.args.length, replies[at]!))
+    const tookMs = (performance.now() - startMs) / requests.length
+    for (const [at, { spec, call, request }] of requests.entries()) {
+      activity.ended(this.client, spec.name, request, tookMs)
+      this.#answer(spec.name, shaped(spec.name, call.args.length, replies[at]!))
+    }
   }
 
-  async #wait({ port }: ShardLine, { spec, call }: DataRequest): Promise<void> {
+  async #wait({ port }: ShardLine, { spec, call, request }: DataRequest): Promise<void> {
+    const { activity } = this.#door
+    activity.began(this.client, spec.name, request)
     const waitMs = waitMsOf(spec, call)
-    if (isFault(waitMs)) this.#write(waitMs)
-    else this.#write(shaped(spec.name, call.args.length, await port.wait(call, waitMs, this.ended)))
+    const reply = isFault(waitMs) ? waitMs : await this.#waited(port.wait.bind(port), call, waitMs)
+    // As in Redis, the time that it waited is not counted.
+    activity.ended(this.client, spec.name, request, 0)
+    this.#answer(spec.name, isFault(reply) ? reply : shaped(spec.name, call.args.length, reply))
+  }
+
+  /** CLIENT UNBLOCK may end it, and says what it comes to. */
+  async #waited(wait: ShardPort['wait'], call: Call, waitMs: number): Promise<Reply> {
+    const { client } = this
+    const blocked = new AbortController()
+    client.blocked = blocked
+    try {
+      return await wait(call, waitMs, blocked.signal)
+    } catch (error) {
+      if (blocked.signal.aborted) return blocked.signal.reason as Reply
+      throw error
+    } finally {
+      client.blocked = undefined
+    }
+  }
+
+  #answer(name: string, reply: DoorReply): void {
+    if (isFault(reply)) this.#door.activity.statistics.of(name).failed += 1
+    this.#write(reply)
   }
 
   #write(reply: DoorReply): void {
-    if (reply !== NO_REPLY) this.#writer.write(reply, this.client.protocol)
+    if (reply === NO_REPLY) return
+    const { client } = this
+    if (client.replyMode === 'on') this.#writer.write(reply, client.protocol)
+    else if (client.replyMode === 'skip') client.replyMode = 'on'
   }
 
   #send(): void {
-    if (this.#writer.length > 0 && this.#socket.writable) this.#socket.write(this.#writer.take())
+    if (this.#writer.length === 0 || !this.#socket.writable) return
+    const bytes = this.#writer.take()
+    this.#door.activity.statistics.sentBytes += bytes.length
+    this.#socket.write(bytes)
+    if (this.#socket.writableLength > UNSENT_BYTES_LOOK) this.#door.limits.checkOutput(this.client)
   }
+}
+
+function faultOfCommand(command: DoorCommand, args: readonly Uint8Array[]): FaultReply | undefined {
+  return fitsArity(command, args.length) ? command.refusal?.(args) : wrongArity(command.name)
+}
+
+function onlyForOthers(name: string): FaultReply {
+  const message = `Can't execute '${name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`
+  return { fault: 'ERR', message }
 }
 
 /** A read of one string, or of one field. */

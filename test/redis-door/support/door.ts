@@ -31,6 +31,7 @@ export async function openDoor({ shards = 1, ...settings }: TestDoorOptions = {}
   const node = await openNode(group, { name, replicas: 1, shards, memoryBytes: 256 * 2 ** 20 })
   const door = await RedisDoor.open(node, {
     ...{ address: '127.0.0.1', port: 0, password: undefined, clientsMax: 100, timeoutMs: 10_000 },
+    ...{ announce: '127.0.0.1', isCluster: false },
     ...settings,
   })
   const clients: RawClient[] = []
