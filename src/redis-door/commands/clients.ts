@@ -101,7 +101,7 @@ const reset: DoorCommand['run'] = (door: DoorServices, client) => {
 
 const ping: DoorCommand['run'] = (_door, client, args) => {
   if (args.length > 1) throw new CommandFault("wrong number of arguments for 'ping' command")
-  if (client.subscriptionCount > 0 && client.protocol === 2) return [bytesOf('pong'), args[0] ?? bytesOf('')]
+  if (client.subscriptions > 0 && client.protocol === 2) return [bytesOf('pong'), args[0] ?? bytesOf('')]
   return args[0] ?? 'PONG'
 }
 

@@ -31,7 +31,7 @@ export class ClientLimits {
     const timeoutMs = this.#parameters.timeoutSeconds * 1000
     for (const client of clients) {
       this.checkOutput(client)
-      const mayBeSilent = client.blocked !== undefined || client.subscriptionCount > 0 || client.isMonitor
+      const mayBeSilent = client.blocked !== undefined || client.subscriptions > 0 || client.isMonitor
       if (timeoutMs > 0 && !mayBeSilent && nowMs - client.lastMs > timeoutMs) client.line.destroy()
     }
   }

@@ -15,7 +15,7 @@ export function clientLine(client: DoorClient): string {
     ['idle', seconds(nowMs - client.lastMs)],
     ['flags', flagsOf(client)],
     ['db', db],
-    ['sub', client.subscriptionCount],
+    ['sub', client.subscriptions],
     ['psub', 0],
     ['ssub', 0],
     ['multi', transaction?.requests.length ?? -1],
@@ -43,7 +43,7 @@ export function clientLine(client: DoorClient): string {
 function flagsOf(client: DoorClient): string {
   const flags = [
     client.isMonitor ? 'O' : '',
-    client.subscriptionCount > 0 ? 'P' : '',
+    client.subscriptions > 0 ? 'P' : '',
     client.transaction === undefined ? '' : 'x',
     client.blocked === undefined ? '' : 'b',
     client.isReadOnly ? 'r' : '',

@@ -58,7 +58,7 @@ export class DoorClient {
   /** Ends the call with which it waits. The reason is a reply. */
   blocked: AbortController | undefined
   /** Channels and patterns that it is subscribed to. */
-  subscriptionCount = 0
+  subscriptions = 0
   isMonitor = false
   /** It has said so. There is nothing for which it would be ended. */
   isNotEvicted = false
@@ -72,7 +72,7 @@ export class DoorClient {
   }
 
   get outputClass(): OutputClass {
-    return this.subscriptionCount > 0 ? 'pubsub' : 'normal'
+    return this.subscriptions > 0 ? 'pubsub' : 'normal'
   }
 
   /** As a connection that is new. What it is subscribed to is not known here. */

@@ -223,7 +223,7 @@ export class Connection implements ClientLine {
       return { fault: 'NOAUTH', message: 'Authentication required.' }
     const fault = command === undefined ? faultOfCall(name, args) : faultOfCommand(command, args)
     if (fault !== undefined) return fault
-    if (client.subscriptionCount > 0 && client.protocol === 2 && command?.isForSubscribers !== true)
+    if (client.subscriptions > 0 && client.protocol === 2 && command?.isForSubscribers !== true)
       return onlyForOthers(command?.name ?? name.toLowerCase())
     const mayNot = this.#mayNot(command?.name ?? commandNamed(name)!.name, args)
     if (mayNot !== undefined || command === undefined) return mayNot
