@@ -12,6 +12,8 @@ export interface Served {
   /** The shards that are held here. */
   readonly held: ReadonlyMap<number, ShardPort>
   look(): IndexSight
+  /** What another node has told all. */
+  hear(message: Uint8Array): void
 }
 
 export interface IndexServerOptions {
@@ -76,6 +78,9 @@ function serverOf(served: Served, inFlightMax: number): Server {
       versions: ({ shard, keys }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context))),
       wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
         await told(portOf(shard).wait(call, waitMs, signal)),
+      hear: ({ messages }): undefined => {
+        for (const message of messages) served.hear(message)
+      },
     },
   )
 }
