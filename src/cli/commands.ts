@@ -23,6 +23,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'import',
+    summary: 'copy a living Redis server into an index, and follow its changes',
+    load: async () => (await import('./import.ts')).importCommand,
+  },
+  {
     name: 'dashboard',
     summary: 'watch a running space in a browser: nodes, flows, pages, the protocol',
     load: async () => (await import('./dashboard.ts')).dashboardCommand,
