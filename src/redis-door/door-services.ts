@@ -1,5 +1,6 @@
 import type { IndexNode } from '../index-service/index.ts'
 import { Clients } from './connection/clients.ts'
+import { Publisher } from './publish/publisher.ts'
 import { ClusterMap } from './routing/cluster-map.ts'
 import { Router } from './routing/router.ts'
 
@@ -24,11 +25,13 @@ export class DoorServices {
   readonly router: Router
   readonly cluster: ClusterMap
   readonly clients: Clients = new Clients()
+  readonly publisher: Publisher
 
   constructor(node: IndexNode, settings: DoorSettings) {
     this.node = node
     this.settings = settings
     this.cluster = new ClusterMap(node)
+    this.publisher = new Publisher(node)
     this.router = new Router(node, settings)
   }
 }

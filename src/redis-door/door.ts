@@ -40,6 +40,7 @@ export class RedisDoor implements AsyncDisposable {
     if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
     this.#server.close()
+    this.#services.publisher.stop()
     for (const client of this.#services.clients) client.line.destroy()
     await closed
   }

@@ -39,6 +39,12 @@ function publishes(isSharded: boolean): Run {
   return ({ publisher }, _client, [channel, message]) => publisher.publish(channel!, message!, isSharded)
 }
 
+const reset: Run = (door, client) => {
+  door.publisher.subscriptions.removeAll(client)
+  client.reset(door.settings.password === undefined)
+  return 'RESET'
+}
+
 /** Of a client of RESP2 that listens, an answer that looks as messages do. */
 const ping: Run = (_door, client, args) => {
   if (args.length > 1) throw new CommandFault("wrong number of arguments for 'ping' command")
@@ -61,7 +67,7 @@ const HELP: readonly string[] = [
   'SHARDNUMSUB [<shardchannel> ...]',
   '    Return the number of subscribers for the specified shard level channel(s)',
   'HELP',
-  '    Print this help.',
+  '    Prints this help.',
 ]
 
 type Ask = (door: DoorServices, args: readonly Uint8Array[]) => DoorReply
@@ -116,5 +122,6 @@ export const publishing: readonly DoorCommand[] = [
   { name: 'publish', arity: 3, run: publishes(false) },
   { name: 'spublish', arity: 3, run: publishes(true) },
   { name: 'pubsub', arity: -2, run: pubsub },
+  { name: 'reset', arity: 1, isOpen: true, isForSubscribers: true, inTransaction: 'at once', run: reset },
   { name: 'ping', arity: -1, isForSubscribers: true, run: ping },
 ]

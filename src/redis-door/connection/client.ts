@@ -7,6 +7,8 @@ import type { Request } from '../protocol/request.ts'
 export interface ClientLine {
   /** Send something that was not asked for, or one reply of several. */
   push(reply: DoorReply): void
+  /** The same, already encoded: it is sent at the end of the turn. */
+  pushBytes(bytes: Uint8Array): void
   /** End when everything is sent that was answered until now. */
   end(): void
   /** End at once. */
@@ -43,6 +45,8 @@ export class DoorClient {
   /** In a cluster, it may be answered by a node that holds the key and does not lead. */
   isReadOnly = false
   transaction: Transaction | undefined
+  /** How many channels and patterns it listens to. */
+  subscriptions = 0
   readonly watched: Watched[] = []
 
   constructor(id: number, line: ClientLine) {

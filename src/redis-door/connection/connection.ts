@@ -31,6 +31,8 @@ const LIMITS = { argumentsMax: 1024 * 1024, bulkBytesMax: 4 * 2 ** 20 }
 const LIMITS_BEFORE_AUTH = { argumentsMax: 10, bulkBytesMax: 16 * 1024 }
 /** Bytes that a client has not taken: until it has, nothing more is read from it. */
 const UNSENT_BYTES_MAX = 1024 * 1024
+/** Of messages that came unasked. With more, the connection ends, as in Redis. */
+const PUSHED_BYTES_MAX = 32 * 2 ** 20
 
 /**
  * The connection of a client: its requests are done one after the other, and answered in that order. Consecutive ones
@@ -51,6 +53,7 @@ export class Connection implements ClientLine {
   #fault: ProtocolFault | undefined
   #isBusy = false
   #isEnding = false
+  #isPushing = false
 
   constructor(door: DoorServices, socket: Socket) {
     this.#door = door
@@ -78,6 +81,17 @@ export class Connection implements ClientLine {
     this.#send()
   }
 
+  pushBytes(bytes: Uint8Array): void {
+    this.#writer.writeBytes(bytes)
+    if (this.#isPushing) return
+    this.#isPushing = true
+    setImmediate(() => {
+      this.#isPushing = false
+      this.#send()
+      if (this.#socket.writableLength > PUSHED_BYTES_MAX) this.#socket.destroy()
+    })
+  }
+
   end(): void {
     this.#isEnding = true
   }
@@ -89,6 +103,7 @@ export class Connection implements ClientLine {
   #closed(): void {
     this.#isEnding = true
     this.#end.abort()
+    this.#door.publisher.subscriptions.removeAll(this.client)
     this.#door.clients.delete(this.client)
   }
 
@@ -172,8 +187,10 @@ export class Connection implements ClientLine {
     const { client } = this
     if (!client.isAuthenticated && command?.isOpen !== true)
       return { fault: 'NOAUTH', message: 'Authentication required.' }
-    if (command === undefined) return faultOfCall(name, args)
+    if (command === undefined) return faultOfCall(name, args) ?? onlyForOthers(client, name)
     if (!fitsArity(command, args.length)) return wrongArity(command.name)
+    const refusal = command.isForSubscribers === true ? undefined : onlyForOthers(client, command.name)
+    if (refusal !== undefined) return refusal
     if (client.transaction !== undefined && command.inTransaction === 'refused')
       return { fault: 'ERR', message: `Command '${command.name}' not allowed inside a transaction` }
     return undefined
@@ -288,6 +305,13 @@ export class Connection implements ClientLine {
   #send(): void {
     if (this.#writer.length > 0 && this.#socket.writable) this.#socket.write(this.#writer.take())
   }
+}
+
+/** In RESP2, a client cannot tell messages from answers. */
+function onlyForOthers({ protocol, subscriptions }: DoorClient, name: string): FaultReply | undefined {
+  if (protocol === 3 || subscriptions === 0) return undefined
+  const message = `Can't execute '${name.toLowerCase()}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`
+  return { fault: 'ERR', message }
 }
 
 /** A read of one string, or of one field. */
