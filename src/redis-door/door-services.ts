@@ -1,5 +1,6 @@
 import type { IndexNode } from '../index-service/index.ts'
 import { Clients } from './connection/clients.ts'
+import { Notifications } from './publish/notifications.ts'
 import { Publisher } from './publish/publisher.ts'
 import { ClusterMap } from './routing/cluster-map.ts'
 import { Router } from './routing/router.ts'
@@ -26,12 +27,14 @@ export class DoorServices {
   readonly cluster: ClusterMap
   readonly clients: Clients = new Clients()
   readonly publisher: Publisher
+  readonly notifications: Notifications
 
   constructor(node: IndexNode, settings: DoorSettings) {
     this.node = node
     this.settings = settings
     this.cluster = new ClusterMap(node)
     this.publisher = new Publisher(node)
+    this.notifications = new Notifications(this.publisher)
     this.router = new Router(node, settings)
   }
 }
