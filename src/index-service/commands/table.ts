@@ -1,6 +1,7 @@
 import { bitfields } from './bitfields.ts'
 import { bits } from './bits.ts'
 import type { CommandSpec } from './command.ts'
+import { databases } from './databases.ts'
 import { hashes } from './hashes.ts'
 import { keys } from './keys.ts'
 import { listMoves } from './list-moves.ts'
@@ -24,6 +25,7 @@ const specs: readonly CommandSpec[] = [
   ...bits,
   ...bitfields,
   ...keys,
+  ...databases,
   ...hashes,
   ...lists,
   ...listMoves,

@@ -5,12 +5,16 @@ export interface Call {
   /** In any case. */
   readonly name: string
   readonly args: readonly Uint8Array[]
+  /** The database; absent: 0. */
+  readonly db?: number
 }
 
 /** A key that may not have changed since its version was read. */
 export interface Watched {
   readonly key: Uint8Array
   readonly version: number
+  /** The database; absent: 0. */
+  readonly db?: number
 }
 
 /**
