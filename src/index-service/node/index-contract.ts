@@ -58,6 +58,7 @@ interface ReadRequest {
 interface VersionsRequest {
   readonly shard: number
   readonly keys: readonly Uint8Array[]
+  readonly db: number
 }
 
 interface WaitRequest {
