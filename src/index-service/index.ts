@@ -14,7 +14,7 @@
  * - {@link Index}, `handles/`: what programs use, over either.
  */
 export type { CommandSpec } from './commands/command.ts'
-export { matches as globMatches } from './commands/patterns.ts'
+export { matches } from './commands/patterns.ts'
 export { CommandFault, type FaultReply, type Reply } from './commands/reply.ts'
 export { commandNamed, commandNames, faultOfCall, fitsArity, wrongArity } from './commands/table.ts'
 export { type ConnectIndexOptions, connectIndex } from './connect-index.ts'

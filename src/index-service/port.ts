@@ -8,7 +8,7 @@ export interface CallLimits {
   readonly signal: AbortSignal | undefined
 }
 
-/** How calls reach the state of one shard: in this process, or from outside. */
+/** How calls reach the state of one shard: in this process, or from outside. Without a database, 0 is meant. */
 export interface ShardPort {
   /** Run calls one after the other with nothing in between; `null` if a watched key has changed, and none was run. */
   run(
@@ -23,8 +23,8 @@ export interface ShardPort {
   /** Run a call that may wait for `waitMs`, 0 for ever. It ends with `null` when that is over. */
   wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply>
   /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */
-  lookAt(key: Uint8Array): Looked | undefined
-  lookAtField(key: Uint8Array, field: Uint8Array): Looked | undefined
+  lookAt(key: Uint8Array, db?: number): Looked | undefined
+  lookAtField(key: Uint8Array, field: Uint8Array, db?: number): Looked | undefined
 }
 
 /** How calls reach an index: its shards, each with a part of the keys. */

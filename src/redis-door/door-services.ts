@@ -5,6 +5,8 @@ import { Activity } from './activity/activity.ts'
 import { ClientLimits } from './connection/client-limits.ts'
 import { Clients } from './connection/clients.ts'
 import { Pause } from './connection/pause.ts'
+import { Notifications } from './publish/notifications.ts'
+import { Publisher } from './publish/publisher.ts'
 import { ClusterMap } from './routing/cluster-map.ts'
 import { Router } from './routing/router.ts'
 import { DoorParameters } from './settings/door-parameters.ts'
@@ -49,13 +51,17 @@ export class DoorServices {
   readonly limits: ClientLimits
   readonly pause: Pause = new Pause()
   readonly sinceMs: number = Date.now()
+  readonly publisher: Publisher
+  readonly notifications: Notifications
 
   constructor(node: IndexNode, settings: DoorSettings) {
     this.node = node
     this.settings = settings
     this.cluster = new ClusterMap(node)
+    this.publisher = new Publisher(node)
+    this.notifications = new Notifications(this.publisher)
     this.router = new Router(node, settings)
-    this.parameters = new DoorParameters(settings)
+    this.parameters = new DoorParameters(settings, this.notifications)
     this.activity = new Activity(this.parameters)
     this.users = new DoorUsers(this.parameters)
     this.limits = new ClientLimits(this.parameters, this.activity.statistics)

@@ -46,6 +46,7 @@ export class RedisDoor implements AsyncDisposable {
     clearInterval(this.#sweeper)
     const closed = once(this.#server, 'close')
     this.#server.close()
+    this.#services.publisher.stop()
     for (const client of this.#services.clients) client.line.destroy()
     await closed
   }

@@ -43,6 +43,10 @@ export class MapRecords implements Records {
     this.#usedBytes = 0
   }
 
+  swapSpaces(): void {
+    // No one reads it from outside.
+  }
+
   scan(cursor: number, count: number): { readonly cursor: number; readonly keys: readonly Uint8Array[] } {
     const names = [...this.#records.keys()].sort()
     const end = cursor + count

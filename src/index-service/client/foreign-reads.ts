@@ -10,7 +10,8 @@ import { RecordKeys, RecordType, typeOf, versionOf } from '../state/record-forma
  *
  * 1. `ReadIndex` gives an entry of the log before which everything lies that anyone was answered.
  * 2. The leader's records hold what its state holds after an entry that is not before that one. They say so.
- * 3. The record is found, and the records still say so. They would not if they had been emptied for a snapshot.
+ * 3. It is looked for in the space of the database, and no databases were swapped meanwhile.
+ * 4. The record is found, and the records still say so. They would not if they had been emptied for a snapshot.
  *
  * A call of several commands changes several records one after the other. A reader that sees one of them changed finds
  * that its entry is decided. So its next look waits until all of it is applied. A look is of one record only, or of the
@@ -30,27 +31,43 @@ export class ForeignReads {
     this.#table = held && TableReader.open(card!.processId, held.table)
   }
 
-  string(key: Uint8Array): Looked | undefined {
-    const record = this.#read(this.#keys.ofKey(key))
-    return record === 'unknown' ? undefined : lookedInto(record)
+  string(key: Uint8Array, db: number): Looked | undefined {
+    const swaps = this.#table?.swaps
+    const record = this.#read(this.#keys.ofKey(key, this.#spaceOf(db)))
+    return record === 'unknown' || !this.#isSteady(swaps) ? undefined : lookedInto(record)
   }
 
-  field(key: Uint8Array, field: Uint8Array): Looked | undefined {
-    const hash = this.#read(this.#keys.ofKey(key))
-    if (hash === 'unknown') return undefined
-    if (hash === undefined || !isThere(hash)) return null
-    if (typeOf(hash) !== RecordType.Hash) return 'other type'
-    const value = this.#read(this.#keys.ofField(key, field))
-    if (value === 'unknown') return undefined
-    if (value !== undefined) return value
-    // The key may hold something else by now, and its fields are gone.
-    const after = this.#read(this.#keys.ofKey(key))
-    return after instanceof Uint8Array && versionOf(after) === versionOf(hash) ? null : undefined
+  field(key: Uint8Array, field: Uint8Array, db: number): Looked | undefined {
+    const swaps = this.#table?.swaps
+    const looked = this.#fieldIn(key, field, this.#spaceOf(db))
+    return this.#isSteady(swaps) ? looked : undefined
   }
 
   close(): void {
     this.#readIndex.close()
     this.#table?.close()
+  }
+
+  #fieldIn(key: Uint8Array, field: Uint8Array, space: number): Looked | undefined {
+    const hash = this.#read(this.#keys.ofKey(key, space))
+    if (hash === 'unknown') return undefined
+    if (hash === undefined || !isThere(hash)) return null
+    if (typeOf(hash) !== RecordType.Hash) return 'other type'
+    const value = this.#read(this.#keys.ofField(key, field, space))
+    if (value === 'unknown') return undefined
+    if (value !== undefined) return value
+    // The key may hold something else by now, and its fields are gone.
+    const after = this.#read(this.#keys.ofKey(key, space))
+    return after instanceof Uint8Array && versionOf(after) === versionOf(hash) ? null : undefined
+  }
+
+  #spaceOf(db: number): number {
+    return this.#table?.spaceOf(db) ?? 0
+  }
+
+  /** No database was swapped meanwhile. */
+  #isSteady(swaps: number | undefined): boolean {
+    return swaps !== undefined && swaps % 2 === 0 && this.#table?.swaps === swaps
   }
 
   #read(key: Uint8Array): Found {

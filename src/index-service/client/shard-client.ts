@@ -31,8 +31,8 @@ export class ShardClient implements ShardPort {
     return this.#index.ask(this.#shard, limits, true, (client, options) => client.read(request, options))
   }
 
-  versions(keys: readonly Uint8Array[], limits: CallLimits): Promise<readonly number[]> {
-    const request = { shard: this.#shard, keys }
+  versions(keys: readonly Uint8Array[], limits: CallLimits, db: number = 0): Promise<readonly number[]> {
+    const request = { shard: this.#shard, keys, db }
     return this.#index.ask(this.#shard, limits, true, (client, options) => client.versions(request, options))
   }
 
@@ -42,14 +42,14 @@ export class ShardClient implements ShardPort {
     return this.#index.ask(this.#shard, limits, false, (client, options) => client.wait(request, options))
   }
 
-  lookAt(key: Uint8Array): Looked | undefined {
-    const looked = this.#index.readsOf(this.#shard)?.string(key)
+  lookAt(key: Uint8Array, db: number = 0): Looked | undefined {
+    const looked = this.#index.readsOf(this.#shard)?.string(key, db)
     if (looked === undefined) this.#index.lookAgain(this.#shard)
     return looked
   }
 
-  lookAtField(key: Uint8Array, field: Uint8Array): Looked | undefined {
-    const looked = this.#index.readsOf(this.#shard)?.field(key, field)
+  lookAtField(key: Uint8Array, field: Uint8Array, db: number = 0): Looked | undefined {
+    const looked = this.#index.readsOf(this.#shard)?.field(key, field, db)
     if (looked === undefined) this.#index.lookAgain(this.#shard)
     return looked
   }

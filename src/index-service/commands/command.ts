@@ -1,3 +1,4 @@
+import type { Databases } from '../state/databases.ts'
 import type { Keyspace } from '../state/keyspace.ts'
 import type { Reply } from './reply.ts'
 
@@ -7,6 +8,10 @@ export interface CommandContext {
   readonly timeMs: number
   /** The number of the command in the log. */
   readonly index: number
+  /** The number of the database that the command is about. */
+  readonly db: number
+  /** All of them. */
+  readonly databases: Databases
   /** A uniform uint32; the same in every process for the same index. */
   random(): number
   /** False: a blocking command answers at once, as it does in a transaction of Redis. */

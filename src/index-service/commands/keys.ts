@@ -8,7 +8,6 @@ import {
   firstKey,
   firstTwoKeys,
   frees,
-  grows,
   noKeys,
   reads,
 } from './command.ts'
@@ -121,7 +120,10 @@ function rename(keyspace: Keyspace, args: Args): boolean {
   const [from, to] = args as [Uint8Array, Uint8Array]
   if (!keyspace.has(from)) throw noSuchKey()
   const isOther = latin1Of(from) !== latin1Of(to)
-  if (isOther) keyspace.moveTo(from, to, false)
+  if (isOther) {
+    keyspace.copyFrom(keyspace, from, to)
+    keyspace.remove(from)
+  }
   return isOther
 }
 
@@ -129,22 +131,6 @@ function renamenx(keyspace: Keyspace, args: Args): Reply {
   if (!keyspace.has(args[0]!)) throw noSuchKey()
   if (keyspace.has(args[1]!)) return 0
   rename(keyspace, args)
-  return 1
-}
-
-function copy(keyspace: Keyspace, args: Args): Reply {
-  const [from, to] = args as [Uint8Array, Uint8Array]
-  let isReplacing = false
-  for (let at = 2; at < args.length; at += 1) {
-    if (isWord(args[at]!, 'replace')) isReplacing = true
-    else if (isWord(args[at]!, 'db') && at + 1 < args.length) {
-      at += 1
-      if (numberOf(args[at]!) !== 0) throw new CommandFault('DB index is out of range')
-    } else throw syntaxFault()
-  }
-  if (latin1Of(from) === latin1Of(to)) throw new CommandFault('source and destination objects are the same')
-  if (!keyspace.has(from) || (!isReplacing && keyspace.has(to))) return 0
-  keyspace.moveTo(from, to, true)
   return 1
 }
 
@@ -205,6 +191,5 @@ export const keys: readonly CommandSpec[] = [
     return 'OK'
   }),
   frees('renamenx', 3, firstTwoKeys, renamenx),
-  grows('copy', -3, firstTwoKeys, copy),
   reads('range', -3, noKeys, range),
 ]

@@ -1,5 +1,5 @@
 import { bytesOf } from '../values/latin1.ts'
-import { type CommandSpec, frees, noKeys, reads } from './command.ts'
+import { type CommandContext, type CommandSpec, frees, noKeys, reads } from './command.ts'
 import { isWord } from './numbers.ts'
 import { objectAbout } from './object.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
@@ -10,11 +10,13 @@ function ping(args: readonly Uint8Array[]): Reply {
 }
 
 /** All that goes on is at once, so both ways are one. */
-const flush: CommandSpec['run'] = (keyspace, args) => {
-  const isKnown = args.length === 0 || (args.length === 1 && (isWord(args[0]!, 'sync') || isWord(args[0]!, 'async')))
-  if (!isKnown) throw syntaxFault()
-  keyspace.flush()
-  return 'OK'
+function flushes(name: string, flush: (context: CommandContext) => void): CommandSpec {
+  return frees(name, -1, noKeys, (_keyspace, args, context) => {
+    const isKnown = args.length === 0 || (args.length === 1 && (isWord(args[0]!, 'sync') || isWord(args[0]!, 'async')))
+    if (!isKnown) throw syntaxFault()
+    flush(context)
+    return 'OK'
+  })
 }
 
 /** The time by the log, as seconds and microseconds. */
@@ -28,8 +30,8 @@ export const server: readonly CommandSpec[] = [
   reads('ping', -1, noKeys, (_keyspace, args) => ping(args)),
   reads('echo', 2, noKeys, (_keyspace, args) => args[0]!),
   reads('dbsize', 1, noKeys, (keyspace) => keyspace.size),
-  frees('flushdb', -1, noKeys, flush),
-  frees('flushall', -1, noKeys, flush),
+  flushes('flushdb', ({ db, databases }) => databases.flush(db)),
+  flushes('flushall', ({ databases }) => databases.flushAll()),
   reads('time', 1, noKeys, time),
   reads('object', -2, (args) => (args.length > 1 ? [1] : []), objectAbout),
 ]

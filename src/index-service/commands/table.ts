@@ -2,6 +2,7 @@ import { latin1Of } from '../values/latin1.ts'
 import { bitfields } from './bitfields.ts'
 import { bits } from './bits.ts'
 import type { CommandSpec } from './command.ts'
+import { databases } from './databases.ts'
 import { hashes } from './hashes.ts'
 import { keys } from './keys.ts'
 import { listMoves } from './list-moves.ts'
@@ -26,6 +27,7 @@ const specs: readonly CommandSpec[] = [
   ...bits,
   ...bitfields,
   ...keys,
+  ...databases,
   ...hashes,
   ...lists,
   ...listMoves,

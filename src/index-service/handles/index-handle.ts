@@ -227,7 +227,7 @@ export class Index implements AsyncDisposable {
   /** Remove all keys, shard by shard. */
   async clear(options: IndexCallOptions = {}): Promise<void> {
     checkOptions('clear', options, callNames)
-    await this.#caller.everywhere({ name: 'FLUSHALL', args: [] }, options)
+    await this.#caller.everywhere({ name: 'FLUSHDB', args: [] }, options)
   }
 
   /**

@@ -21,6 +21,9 @@
  *  6 index of the last entry of the log
  *    that is applied, low and high half
  *  8 the owner's process
+ *  9 how often spaces were swapped,
+ *      twice; odd while it happens
+ * 16 the space of each database
  * 1024 descriptors of the chunks, in the owner's process
  * 4096 places of the segments that hold buckets
  * ```
@@ -33,14 +36,16 @@
  *    that before. So what was copied between two equal readings of word 3 is whole.
  * 3. A key that is not found may have moved meanwhile. It was absent if the bucket's version was even and the same
  *    before and after, and so was the number of buckets.
- * 4. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
+ * 4. A database's records lie in the space that its word says, as long as word 9 is even and stays the same. A space is
+ *    a part of the key of a record: see `record-format.ts`.
+ * 5. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
  *
  * The bounded waste and the cleaning are those of log-structured memory (Rumble, Kejriwal and Ousterhout,
  * "Log-structured Memory for DRAM-based Storage", FAST 2014). The buckets grow one at a time by linear hashing
  * (Litwin, "Linear Hashing", VLDB 1980).
  */
 export const LAYOUT_MAGIC = 0x41455849
-export const LAYOUT_VERSION = 1
+export const LAYOUT_VERSION = 2
 
 export const UNIT_BYTES = 8
 export const CHUNK_BYTES: number = 16 * 2 ** 20
@@ -62,10 +67,14 @@ export const HeaderWord = {
   Seed: 5,
   Applied: 6,
   Process: 8,
+  Swaps: 9,
+  Spaces: 16,
   Descriptors: 1024,
   BucketSegments: 4096,
 } as const
 
+/** Databases, each of which has a space. */
+export const SPACES = 16
 export const CHUNKS_MAX: number = HeaderWord.BucketSegments - HeaderWord.Descriptors
 export const BUCKET_SEGMENTS_MAX: number = SEGMENT_BYTES / 4 - HeaderWord.BucketSegments
 

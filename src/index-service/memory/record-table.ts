@@ -17,6 +17,7 @@ import {
   RecordWord,
   recordBytes,
   SLOTS_PER_BUCKET,
+  SPACES,
   UNIT_BYTES,
   UNIT_MASK,
 } from './layout.ts'
@@ -53,6 +54,7 @@ export class RecordTable implements Records {
     words[HeaderWord.Version] = LAYOUT_VERSION
     words[HeaderWord.Seed] = this.#seed
     words[HeaderWord.Process] = process.pid
+    for (let db = 0; db < SPACES; db += 1) words[HeaderWord.Spaces + db] = db
     this.#addBuckets(1)
     Atomics.store(words, HeaderWord.Magic, LAYOUT_MAGIC)
   }
@@ -85,6 +87,20 @@ export class RecordTable implements Records {
     const { words } = this.#segments.header
     Atomics.store(words, HeaderWord.Applied + 1, Math.floor(index / 2 ** 32))
     Atomics.store(words, HeaderWord.Applied, index >>> 0)
+  }
+
+  /** The space of a database. */
+  spaceOf(db: number): number {
+    return this.#segments.header.words[HeaderWord.Spaces + db]!
+  }
+
+  swapSpaces(one: number, other: number): void {
+    const { words } = this.#segments.header
+    const [ofOne, ofOther] = [this.spaceOf(one), this.spaceOf(other)]
+    Atomics.add(words, HeaderWord.Swaps, 1)
+    Atomics.store(words, HeaderWord.Spaces + one, ofOther)
+    Atomics.store(words, HeaderWord.Spaces + other, ofOne)
+    Atomics.add(words, HeaderWord.Swaps, 1)
   }
 
   get(key: Uint8Array): Uint8Array | undefined {

@@ -8,6 +8,8 @@ export interface Records {
   /** What keys and values in use take. */
   readonly usedBytes: number
   clear(): void
+  /** Readers from outside find the records of one database where those of the other one were. */
+  swapSpaces(one: number, other: number): void
   /** Keys (copies) from a cursor on, for SCAN: every key that stays is visited; 0 begins, 0 ends. */
   scan(cursor: number, count: number): { readonly cursor: number; readonly keys: readonly Uint8Array[] }
 }

@@ -64,6 +64,16 @@ export class TableReader {
     }
   }
 
+  /** Spaces are what they were if this is the same and even. */
+  get swaps(): number {
+    return Atomics.load(this.#chunks[0]!.words, HeaderWord.Swaps)
+  }
+
+  /** The space of a database. */
+  spaceOf(db: number): number {
+    return Atomics.load(this.#chunks[0]!.words, HeaderWord.Spaces + db)
+  }
+
   /** The value of a key, as a copy. */
   get(key: Uint8Array): Found {
     const hash = hashBytes(key, key.length, this.#seed)

@@ -58,6 +58,7 @@ interface ReadRequest {
 interface VersionsRequest {
   readonly shard: number
   readonly keys: readonly Uint8Array[]
+  readonly db: number
 }
 
 interface WaitRequest {
@@ -67,12 +68,18 @@ interface WaitRequest {
   readonly waitMs: number
 }
 
+interface HearRequest {
+  readonly messages: readonly Uint8Array[]
+}
+
 type Methods = {
   look: Unary<undefined, IndexSight>
   run: Unary<RunRequest, readonly Reply[] | null>
   read: Unary<ReadRequest, readonly Reply[]>
   versions: Unary<VersionsRequest, readonly number[]>
   wait: Unary<WaitRequest, Reply>
+  /** What another node tells all. */
+  hear: Unary<HearRequest, undefined>
 }
 
 /** An error of a node, as it is told to a client. */
@@ -101,5 +108,6 @@ export const indexService: Service<Methods, Errors> = defineService({
     read: unary({ request: type<ReadRequest>(), response: type<readonly Reply[]>() }),
     versions: unary({ request: type<VersionsRequest>(), response: type<readonly number[]>() }),
     wait: unary({ request: type<WaitRequest>(), response: type<Reply>() }),
+    hear: unary({ request: type<HearRequest>(), response: type<undefined>() }),
   },
 })

@@ -4,6 +4,7 @@ import type { IndexPort, ShardPort } from '../port.ts'
 import type { IndexSight, NodeCard, Place } from './index-contract.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
+import { NodeLines } from './node-lines.ts'
 import { NodeMembers } from './node-members.ts'
 import { holdersOf } from './placement.ts'
 import { ShardReplica } from './shard-replica.ts'
@@ -51,6 +52,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   /** Why shards that are to be held here are not. */
   readonly #failures = new Map<number, unknown>()
   readonly #remote: IndexClient
+  readonly #lines: NodeLines
+  readonly #listeners = new Set<(message: Uint8Array) => void>()
   #server!: IndexServer
   #members!: NodeMembers
   #hide: () => void = () => undefined
@@ -67,6 +70,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.#options = options
     const isHere = options.listen === undefined
     this.#remote = new IndexClient({ name: options.name, isHere, places: () => this.#places() })
+    const cards = (): readonly NodeCard[] => this.#members.cards
+    this.#lines = new NodeLines({
+      rank: group.rank,
+      get cards() {
+        return cards()
+      },
+      placeOf: ({ here, beyond }) => (isHere ? here : beyond),
+    })
   }
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
@@ -112,6 +123,22 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.#members.tell(this.#card())
   }
 
+  /** Send a message to all other nodes with a door. Each has it once at most, and in the order of these calls. */
+  tellNodes(message: Uint8Array): void {
+    if (this.#closing === undefined) this.#lines.tell(message)
+  }
+
+  /** Be told what other nodes tell all, until the returned function is called. */
+  onTold(listener: (message: Uint8Array) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** @internal For the server. */
+  hear(message: Uint8Array): void {
+    for (const listener of this.#listeners) listener(message)
+  }
+
   shard(number: number): ShardPort {
     return this.#replicas.get(number) ?? this.#remote.shard(number)
   }
@@ -149,6 +176,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     clearInterval(this.#looker)
     this.#hide()
     await Promise.allSettled(this.#changing.values())
+    await this.#lines.close()
     await this.#server?.close()
     await Promise.all([...this.#replicas.values()].map((replica) => replica.close()))
     this.#members?.close()

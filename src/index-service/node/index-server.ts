@@ -12,6 +12,8 @@ export interface Served {
   /** The shards that are held here. */
   readonly held: ReadonlyMap<number, ShardPort>
   look(): IndexSight
+  /** What another node has told all. */
+  hear(message: Uint8Array): void
 }
 
 export interface IndexServerOptions {
@@ -73,9 +75,12 @@ function serverOf(served: Served, inFlightMax: number): Server {
       look: () => served.look(),
       run: ({ shard, calls, watched }, context) => bounded(() => portOf(shard).run(calls, watched, limitsOf(context))),
       read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
-      versions: ({ shard, keys }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context))),
+      versions: ({ shard, keys, db }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context), db)),
       wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
         await told(portOf(shard).wait(call, waitMs, signal)),
+      hear: ({ messages }): undefined => {
+        for (const message of messages) served.hear(message)
+      },
     },
   )
 }

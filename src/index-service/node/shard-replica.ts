@@ -157,8 +157,8 @@ export class ShardReplica implements ShardPort {
     return this.#query((shard) => shard.read(calls, Date.now()), limits)
   }
 
-  versions(keys: readonly Uint8Array[], limits: CallLimits): Promise<readonly number[]> {
-    return this.#query((shard) => keys.map((key) => shard.versionOf(key, Date.now())), limits)
+  versions(keys: readonly Uint8Array[], limits: CallLimits, db: number = 0): Promise<readonly number[]> {
+    return this.#query((shard) => keys.map((key) => shard.versionOf(key, Date.now(), db)), limits)
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
@@ -184,17 +184,18 @@ export class ShardReplica implements ShardPort {
     }
   }
 
-  lookAt(key: Uint8Array): Looked | undefined {
+  lookAt(key: Uint8Array, db: number = 0): Looked | undefined {
     if (!this.#isFresh()) return undefined
-    return lookedAt(this.#table.get(this.#keys.ofKey(key)))
+    return lookedAt(this.#table.get(this.#keys.ofKey(key, this.#table.spaceOf(db))))
   }
 
-  lookAtField(key: Uint8Array, field: Uint8Array): Looked | undefined {
+  lookAtField(key: Uint8Array, field: Uint8Array, db: number = 0): Looked | undefined {
     if (!this.#isFresh()) return undefined
-    const hash = this.#table.get(this.#keys.ofKey(key))
+    const space = this.#table.spaceOf(db)
+    const hash = this.#table.get(this.#keys.ofKey(key, space))
     if (hash === undefined || !isThere(hash)) return null
     if (typeOf(hash) !== RecordType.Hash) return 'other type'
-    const value = this.#table.get(this.#keys.ofField(key, field))
+    const value = this.#table.get(this.#keys.ofField(key, field, space))
     return value === undefined ? null : copyOf(value, 0, value.length)
   }
 

@@ -1,35 +1,39 @@
 import type { Records } from '../memory/records.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
-import { keyOfRecord } from './record-format.ts'
+import { keyOfRecord, spaceOfRecord } from './record-format.ts'
 
 const SCANNED = 256
 const SAMPLED = 64
 
+/** The keys of all records. */
+export function* recordKeys(records: Records): Generator<Uint8Array> {
+  let cursor = 0
+  do {
+    const scanned = records.scan(cursor, SCANNED)
+    cursor = scanned.cursor
+    yield* scanned.keys
+  } while (cursor !== 0)
+}
+
 /**
- * The keys that lie in records. Their order differs between processes, as records are placed by what was there before.
- * So a command in the log, whose answer may not differ, gets keys in the order of their bytes.
+ * The keys of a space that lie in records. Their order differs between processes, as records are placed by what was
+ * there before. So a command in the log, whose answer may not differ, gets keys in the order of their bytes.
  */
 export class KeyListing {
   readonly #records: Records
+  readonly #space: number
   readonly #isLive: (key: Uint8Array) => boolean
   #sampleCursor = 0
 
-  constructor(records: Records, isLive: (key: Uint8Array) => boolean) {
+  constructor(records: Records, space: number, isLive: (key: Uint8Array) => boolean) {
     this.#records = records
+    this.#space = space
     this.#isLive = isLive
   }
 
   /** All of them, with those that have expired. */
   *every(): Generator<Uint8Array> {
-    let cursor = 0
-    do {
-      const scanned = this.#records.scan(cursor, SCANNED)
-      cursor = scanned.cursor
-      for (const record of scanned.keys) {
-        const key = keyOfRecord(record)
-        if (key !== undefined) yield key
-      }
-    } while (cursor !== 0)
+    for (const record of recordKeys(this.#records)) if (spaceOfRecord(record) === this.#space) yield keyOfRecord(record)
   }
 
   /** In the order of their bytes, as latin1. */
@@ -70,8 +74,9 @@ export class KeyListing {
   #liveOf(records: readonly Uint8Array[]): Uint8Array[] {
     const keys: Uint8Array[] = []
     for (const record of records) {
+      if (spaceOfRecord(record) !== this.#space) continue
       const key = keyOfRecord(record)
-      if (key !== undefined && this.#isLive(key)) keys.push(key)
+      if (this.#isLive(key)) keys.push(key)
     }
     return keys
   }

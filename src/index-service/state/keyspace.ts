@@ -14,21 +14,23 @@ import { KeyListing } from './key-listing.ts'
 import { KeyOrder } from './key-order.ts'
 import * as format from './record-format.ts'
 import { expireAtOf, HEAD_BYTES, packHead, RecordKeys, RecordType } from './record-format.ts'
-import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
+import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 
 /** In place of a time: the one that there is. */
 const KEEP = -1
 
 /** What a command needs of the log. */
-type Moment = Pick<CommandContext, 'timeMs' | 'index' | 'isRead'>
+export type Moment = Pick<CommandContext, 'timeMs' | 'index' | 'isRead'>
 
 /**
- * The keys of a shard. Strings and the values of hash fields lie in records, where other processes read them. The rest
- * is in objects. A key's record says what it is, when it changed last and when it expires.
+ * The keys of one database of a shard. Strings and the values of hash fields lie in records, where other processes read
+ * them. The rest is in objects. A key's record says what it is, when it changed last and when it expires.
  *
  * A key that has expired by the time of the log is not there. It is removed when a command in the log touches it.
  */
 export class Keyspace {
+  /** By which its records are known. */
+  readonly space: number
   readonly #records: Records
   readonly #keys = new RecordKeys()
   readonly #collections = new Collections()
@@ -37,16 +39,14 @@ export class Keyspace {
   readonly #order = new KeyOrder()
   #size = 0
   #buffer = new Uint8Array(4096)
-  #moment: Moment = { timeMs: 0, index: 0, isRead: false }
+  readonly #moment: Moment
 
-  constructor(records: Records) {
+  /** `moment` is that of the command that runs. */
+  constructor(records: Records, space: number, moment: Moment) {
+    this.space = space
     this.#records = records
-    this.#listing = new KeyListing(records, (key) => this.#isLive(key))
-  }
-
-  /** Each command begins with it. */
-  begin(moment: Moment): void {
     this.#moment = moment
+    this.#listing = new KeyListing(records, space, (key) => this.#isLive(key))
   }
 
   /** How many keys there are, with those that have expired and were not touched since. */
@@ -58,9 +58,9 @@ export class Keyspace {
     return this.#expiries.size
   }
 
-  get usedBytes(): number {
-    const objectsBytes = this.#collections.usedBytes + this.#expiries.usedBytes + this.#order.usedBytes
-    return this.#records.usedBytes + objectsBytes
+  /** What it takes besides records. */
+  get objectsBytes(): number {
+    return this.#collections.usedBytes + this.#expiries.usedBytes + this.#order.usedBytes
   }
 
   /** When the next key expires; Infinity if none does. */
@@ -184,36 +184,35 @@ export class Keyspace {
 
   /** A view of the value of a field. */
   field(key: Uint8Array, field: Uint8Array): Uint8Array | undefined {
-    return this.#records.get(this.#keys.ofField(key, field))
+    return this.#records.get(this.#keys.ofField(key, field, this.space))
   }
 
   /** True if the field is new. {@link changed} has to follow. */
   setField(key: Uint8Array, hash: HashValue, field: Uint8Array, value: Uint8Array): boolean {
     const isNew = hash.add(latin1Of(field))
-    this.#records.set(this.#keys.ofField(key, field), value)
+    this.#records.set(this.#keys.ofField(key, field, this.space), value)
     return isNew
   }
 
   /** False if it was not there. {@link changed} has to follow. */
   deleteField(key: Uint8Array, hash: HashValue, field: Uint8Array): boolean {
     if (!hash.delete(latin1Of(field))) return false
-    return this.#records.delete(this.#keys.ofField(key, field))
+    return this.#records.delete(this.#keys.ofField(key, field, this.space))
   }
 
-  /** Move or copy what is at `from`, which has to be there, to another key, whatever that was. */
-  moveTo(from: Uint8Array, to: Uint8Array, isCopy: boolean): void {
-    const record = this.#record(from)!
+  /** Copy what is at `from` in a database, which may be another one, to a key, whatever that was. */
+  copyFrom(source: Keyspace, from: Uint8Array, to: Uint8Array): void {
+    const record = source.#record(from)!
     const expireAtMs = expireAtOf(record)
-    const type = format.typeOf(record)
-    if (type === RecordType.String) this.setString(to, Uint8Array.from(format.stringOf(record)), expireAtMs)
-    else {
-      this.remove(to)
-      const value = this.#collections.copyOf(latin1Of(from))
-      if (value instanceof HashValue) this.#copyFields(from, to, value)
-      this.changed(to, value)
-      if (expireAtMs !== 0) this.setExpiry(to, expireAtMs)
+    if (format.typeOf(record) === RecordType.String) {
+      this.setString(to, Uint8Array.from(format.stringOf(record)), expireAtMs)
+      return
     }
-    if (!isCopy) this.remove(from)
+    this.remove(to)
+    const value = source.#collections.copyOf(latin1Of(from))
+    if (value instanceof HashValue) this.#copyFields(source, from, { to, hash: value })
+    this.changed(to, value)
+    if (expireAtMs !== 0) this.setExpiry(to, expireAtMs)
   }
 
   /** Remove up to `limit` keys that have expired, in the order in which they did. */
@@ -226,8 +225,18 @@ export class Keyspace {
     return limit
   }
 
+  /** Remove all keys, which are few beside those of other databases. */
   flush(): void {
-    this.#clear()
+    for (const key of [...this.#listing.every()])
+      this.#remove(key, this.#records.get(this.#keys.ofKey(key, this.space))!)
+  }
+
+  /** All records are gone. */
+  forget(): void {
+    this.#collections.clear()
+    this.#expiries.clear()
+    this.#order.clear()
+    this.#size = 0
   }
 
   /** Keys for which commands may wait, in the order in which they became ready since the last call. */
@@ -258,35 +267,9 @@ export class Keyspace {
     }
   }
 
-  /** All of the state, in chunks. */
-  *snapshot(): Generator<Uint8Array> {
-    const writer = new SnapshotWriter()
-    yield* this.encode(writer)
-    yield* writer.takeAll()
-  }
-
-  /** Replace everything. @throws RangeError if the snapshot is cut off. */
-  restore(chunks: readonly Uint8Array[]): void {
-    this.decode(new SnapshotReader(chunks))
-  }
-
-  /** Write everything, and give the chunks that are full. */
-  *encode(writer: SnapshotWriter): Generator<Uint8Array> {
-    for (const key of this.#listing.every()) {
-      this.#encodeKey(writer, key)
-      yield* writer.takeFull()
-    }
-    writer.u8(0)
-  }
-
-  decode(reader: SnapshotReader): void {
-    this.#clear()
-    for (let type = reader.u8(); type !== 0; type = reader.u8()) this.#decodeKey(reader, type)
-    this.#collections.takeReady()
-  }
-
-  #encodeKey(writer: SnapshotWriter, key: Uint8Array): void {
-    const record = this.#records.get(this.#keys.ofKey(key))!
+  /** Write a key that may have expired, and all that is known of it. */
+  encodeKey(writer: SnapshotWriter, key: Uint8Array): void {
+    const record = this.#records.get(this.#keys.ofKey(key, this.space))!
     const type = format.typeOf(record)
     writer.u8(type)
     writer.bytes(key)
@@ -301,26 +284,29 @@ export class Keyspace {
     if (value instanceof HashValue) for (const field of value.members) writer.bytes(this.field(key, bytesOf(field))!)
   }
 
-  #decodeKey(reader: SnapshotReader, type: number): void {
+  /** Read a key that is not there, with the version that it had. @throws RangeError if it is not what was written. */
+  decodeKey(reader: SnapshotReader): void {
+    const type = reader.u8()
     const key = reader.bytes()
-    this.#moment = { timeMs: 0, index: reader.f64(), isRead: false }
+    const version = reader.f64()
     const expireAtMs = reader.f64()
     this.#enter(key)
     this.#moveExpiry(key, 0, expireAtMs)
     if (type === RecordType.String) {
-      this.#write(key, type, expireAtMs, reader.bytes())
+      this.#writeHead(key, { type, version, expireAtMs }, reader.bytes())
       return
     }
     const value = decodeCollection(type, reader)
     this.#collections.add(latin1Of(key), value)
-    this.#write(key, type, expireAtMs)
+    this.#writeHead(key, { type, version, expireAtMs })
     if (value instanceof HashValue)
-      for (const field of value.members) this.#records.set(this.#keys.ofField(key, bytesOf(field)), reader.bytes())
+      for (const field of value.members)
+        this.#records.set(this.#keys.ofField(key, bytesOf(field), this.space), reader.bytes())
   }
 
   /** The record of a key that has not expired. */
   #record(key: Uint8Array): Uint8Array | undefined {
-    const record = this.#records.get(this.#keys.ofKey(key))
+    const record = this.#records.get(this.#keys.ofKey(key, this.space))
     if (record === undefined || this.#isValid(record)) return record
     if (!this.#moment.isRead) this.#remove(key, record)
     return undefined
@@ -332,7 +318,7 @@ export class Keyspace {
   }
 
   #isLive(key: Uint8Array): boolean {
-    const record = this.#records.get(this.#keys.ofKey(key))
+    const record = this.#records.get(this.#keys.ofKey(key, this.space))
     return record !== undefined && this.#isValid(record)
   }
 
@@ -346,12 +332,16 @@ export class Keyspace {
   }
 
   #write(key: Uint8Array, type: number, expireAtMs: number, bytes?: Uint8Array): void {
+    this.#writeHead(key, { type, version: this.#moment.index, expireAtMs }, bytes)
+  }
+
+  #writeHead(key: Uint8Array, head: format.RecordHead, bytes?: Uint8Array): void {
     const lengthBytes = HEAD_BYTES + (bytes?.length ?? 0)
     // Not the memory of a large value for ever.
     const buffer = lengthBytes <= this.#buffer.length ? this.#buffer : new Uint8Array(lengthBytes)
-    packHead(buffer, { type, version: this.#moment.index, expireAtMs })
+    packHead(buffer, head)
     if (bytes !== undefined) buffer.set(bytes, HEAD_BYTES)
-    this.#records.set(this.#keys.ofKey(key), buffer.subarray(0, lengthBytes))
+    this.#records.set(this.#keys.ofKey(key, this.space), buffer.subarray(0, lengthBytes))
   }
 
   #enter(key: Uint8Array): void {
@@ -364,14 +354,14 @@ export class Keyspace {
     this.#moveExpiry(key, expireAtOf(record), 0)
     if (!isString) this.#dropCollection(key, latin1Of(key))
     if (KeyOrder.holds(key)) this.#order.remove(latin1Of(key))
-    this.#records.delete(this.#keys.ofKey(key))
+    this.#records.delete(this.#keys.ofKey(key, this.space))
     this.#size -= 1
   }
 
   #dropCollection(key: Uint8Array, name: string): void {
     const value = this.#collections.get(name)
     if (value instanceof HashValue)
-      for (const field of value.members) this.#records.delete(this.#keys.ofField(key, bytesOf(field)))
+      for (const field of value.members) this.#records.delete(this.#keys.ofField(key, bytesOf(field), this.space))
     this.#collections.delete(name)
   }
 
@@ -379,19 +369,11 @@ export class Keyspace {
     if (from !== to) this.#expiries.move(latin1Of(key), from, to)
   }
 
-  #copyFields(from: Uint8Array, to: Uint8Array, hash: HashValue): void {
+  #copyFields(source: Keyspace, from: Uint8Array, { to, hash }: { to: Uint8Array; hash: HashValue }): void {
     for (const name of hash.members) {
       const field = bytesOf(name)
-      const value = Uint8Array.from(this.field(from, field)!)
-      this.#records.set(this.#keys.ofField(to, field), value)
+      const value = Uint8Array.from(source.field(from, field)!)
+      this.#records.set(this.#keys.ofField(to, field, this.space), value)
     }
-  }
-
-  #clear(): void {
-    this.#records.clear()
-    this.#collections.clear()
-    this.#expiries.clear()
-    this.#order.clear()
-    this.#size = 0
   }
 }

@@ -3,16 +3,20 @@
  * imports nothing. Numbers are little-endian.
  *
  * ```
- *  key of a record    0 kind: 1   1 key
- *                     0 kind: 2   1 length of the key (varint)   key   field          a field of a hash
+ *  key of a record    0 kind: 1 + 4 * space   1 key
+ *                     0 kind: 2 + 4 * space   1 length of the key (varint)   key   field       a field of a hash
  *  value of a key     0 type   1 version (Float64)   9 expires at, in ms (Float64; 0: never)   17 bytes of a string
  *  value of a field   bytes
  * ```
+ *
+ * A space has the keys of one database. They have the same number until databases are swapped.
  */
 export const RecordType = { String: 1, Hash: 2, List: 3, Set: 4, SortedSet: 5, Stream: 6 } as const
 
 const KEY_KIND = 1
 const FIELD_KIND = 2
+const KIND_MASK = 3
+const SPACE_SHIFT = 2
 /** Before the bytes of a string. */
 export const HEAD_BYTES = 17
 
@@ -23,16 +27,16 @@ const numberBytes = new Uint8Array(number.buffer)
 export class RecordKeys {
   #bytes = new Uint8Array(256)
 
-  ofKey(key: Uint8Array): Uint8Array {
+  ofKey(key: Uint8Array, space: number): Uint8Array {
     const bytes = this.#room(key.length + 1)
-    bytes[0] = KEY_KIND
+    bytes[0] = KEY_KIND | (space << SPACE_SHIFT)
     copy(bytes, 1, key)
     return bytes.subarray(0, key.length + 1)
   }
 
-  ofField(key: Uint8Array, field: Uint8Array): Uint8Array {
+  ofField(key: Uint8Array, field: Uint8Array, space: number): Uint8Array {
     const bytes = this.#room(key.length + field.length + 6)
-    bytes[0] = FIELD_KIND
+    bytes[0] = FIELD_KIND | (space << SPACE_SHIFT)
     let at = 1
     let left = key.length
     for (; left >= 0x80; left >>>= 7) bytes[at++] = (left & 0x7f) | 0x80
@@ -54,9 +58,15 @@ function copy(target: Uint8Array, at: number, source: Uint8Array): void {
   else for (let index = 0; index < source.length; index += 1) target[at + index] = source[index]!
 }
 
-/** A copy of the key if the record is that of a key; undefined if it is that of a field. */
-export function keyOfRecord(recordKey: Uint8Array): Uint8Array | undefined {
-  return recordKey[0] === KEY_KIND ? recordKey.subarray(1) : undefined
+/** The space of a record, if it is that of a key; undefined if it is that of a field. */
+export function spaceOfRecord(recordKey: Uint8Array): number | undefined {
+  const kind = recordKey[0]!
+  return (kind & KIND_MASK) === KEY_KIND ? kind >> SPACE_SHIFT : undefined
+}
+
+/** The key of a record of a key. */
+export function keyOfRecord(recordKey: Uint8Array): Uint8Array {
+  return recordKey.subarray(1)
 }
 
 export interface RecordHead {

@@ -1,5 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Codec } from '../../codecs/index.ts'
+import { DefectError } from '../../native/index.ts'
+import { DATABASES_MAX, Databases } from './databases.ts'
 import type { Call, ShardCommand, Watched } from './shard-command.ts'
 import { WireReader, WireWriter } from './wire.ts'
 
@@ -7,8 +9,8 @@ import { WireReader, WireWriter } from './wire.ts'
  * A command of a shard as bytes. Counts and lengths are varints; waiters and versions are Float64, little-endian.
  *
  * ```
- *  calls    0 kind: 1   1 flags   waiter, if flag 1   watched, if flag 2: count, (length key version) …
- *           count, (length name count (length argument) …) …
+ *  calls    0 kind: 1   1 flags   waiter, if flag 1   watched, if flag 2: count, (db length key version) …
+ *           count, (db length name count (length argument) …) …           db: only with flag 4, else all are 0
  *  expire   0 kind: 2
  *  cancel   0 kind: 3   1 waiter
  *  forget   0 kind: 4   1 count   waiter …
@@ -17,6 +19,7 @@ import { WireReader, WireWriter } from './wire.ts'
 const Kind = { Calls: 1, Expire: 2, Cancel: 3, Forget: 4 } as const
 const HAS_WAITER = 1
 const HAS_WATCHED = 2
+const HAS_DATABASES = 4
 const writer = new WireWriter()
 
 function encode(command: ShardCommand): Uint8Array {
@@ -33,22 +36,35 @@ function encode(command: ShardCommand): Uint8Array {
 }
 
 function encodeCalls({ calls, watched, waiter }: Extract<ShardCommand, { calls: unknown }>): void {
+  const hasDatabases = calls.some(isElsewhere) || watched?.some(isElsewhere) === true
   writer.begin(Kind.Calls)
-  writer.u8((waiter === undefined ? 0 : HAS_WAITER) | (watched === undefined ? 0 : HAS_WATCHED))
+  writer.u8(
+    (waiter === undefined ? 0 : HAS_WAITER) |
+      (watched === undefined ? 0 : HAS_WATCHED) |
+      (hasDatabases ? HAS_DATABASES : 0),
+  )
   if (waiter !== undefined) writer.f64(waiter)
   if (watched !== undefined) {
     writer.count(watched.length)
-    for (const { key, version } of watched) {
+    for (const { key, version, db = 0 } of watched) {
+      if (hasDatabases) writer.u8(db)
       writer.bytes(key)
       writer.f64(version)
     }
   }
   writer.count(calls.length)
-  for (const { name, args } of calls) {
+  for (const { name, args, db = 0 } of calls) {
+    if (hasDatabases) writer.u8(db)
     writer.text(name)
     writer.count(args.length)
     for (const argument of args) writer.bytes(argument)
   }
+}
+
+/** @throws DefectError if there is no such database. */
+function isElsewhere({ db = 0 }: { readonly db?: number }): boolean {
+  if (!Databases.has(db)) throw new DefectError(`there is no database ${db}`)
+  return db !== 0
 }
 
 function decode(bytes: Uint8Array): ShardCommand {
@@ -78,26 +94,35 @@ function decodeKind(reader: WireReader, kind: number): ShardCommand {
 }
 
 function decodeCalls(reader: WireReader): ShardCommand {
-  const flags = reader.u8Below(HAS_WAITER | HAS_WATCHED, 'set of flags')
+  const flags = reader.u8Below(HAS_WAITER | HAS_WATCHED | HAS_DATABASES, 'set of flags')
   const waiter = (flags & HAS_WAITER) === 0 ? undefined : reader.whole()
-  const watched = (flags & HAS_WATCHED) === 0 ? undefined : decodeWatched(reader)
+  const hasDatabases = (flags & HAS_DATABASES) !== 0
+  const watched = (flags & HAS_WATCHED) === 0 ? undefined : decodeWatched(reader, hasDatabases)
   const calls: Call[] = []
-  for (let left = reader.countOfThings(); left > 0; left -= 1) calls.push(decodeCall(reader))
+  for (let left = reader.countOfThings(); left > 0; left -= 1) calls.push(decodeCall(reader, hasDatabases))
   return { calls, ...(watched && { watched }), ...(waiter !== undefined && { waiter }) }
 }
 
-function decodeWatched(reader: WireReader): Watched[] {
+function decodeWatched(reader: WireReader, hasDatabases: boolean): Watched[] {
   const watched: Watched[] = []
-  for (let left = reader.countOfThings(); left > 0; left -= 1)
-    watched.push({ key: reader.bytes(), version: reader.whole() })
+  for (let left = reader.countOfThings(); left > 0; left -= 1) {
+    const db = hasDatabases ? decodeDatabase(reader) : 0
+    const one = { key: reader.bytes(), version: reader.whole() }
+    watched.push(db === 0 ? one : { ...one, db })
+  }
   return watched
 }
 
-function decodeCall(reader: WireReader): Call {
+function decodeDatabase(reader: WireReader): number {
+  return reader.u8Below(DATABASES_MAX - 1, 'database')
+}
+
+function decodeCall(reader: WireReader, hasDatabases: boolean): Call {
+  const db = hasDatabases ? decodeDatabase(reader) : 0
   const name = reader.text()
   const args: Uint8Array[] = []
   for (let left = reader.countOfThings(); left > 0; left -= 1) args.push(reader.bytes())
-  return { name, args }
+  return db === 0 ? { name, args } : { name, args, db }
 }
 
 /** How commands for a shard become bytes. What it decodes keeps memory of its own. */

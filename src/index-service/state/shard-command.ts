@@ -5,7 +5,7 @@ export interface Call {
   /** In any case. */
   readonly name: string
   readonly args: readonly Uint8Array[]
-  /** Number of the database. Default 0. */
+  /** The database; absent: 0. */
   readonly db?: number
 }
 
@@ -13,7 +13,7 @@ export interface Call {
 export interface Watched {
   readonly key: Uint8Array
   readonly version: number
-  /** Number of the database. Default 0. */
+  /** The database; absent: 0. */
   readonly db?: number
 }
 

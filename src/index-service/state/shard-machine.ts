@@ -5,14 +5,14 @@ import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
 import { commandNamed, faultOfCall, fitsArity } from '../commands/table.ts'
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
-import { Keyspace } from './keyspace.ts'
+import { Databases } from './databases.ts'
 import { CommandRandom } from './random.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { type Waiter, Waiters } from './waiters.ts'
 
 /** Raised whenever anything in the format of snapshots changes. */
-const SNAPSHOT_VERSION = 1
+const SNAPSHOT_VERSION = 2
 /** Removed by one command at most, so that none takes long. */
 const EXPIRED_MAX = 1000
 
@@ -37,48 +37,49 @@ export interface ShardOptions {
  *   between, the next one still has the element that was taken.
  */
 export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer> {
-  readonly #keyspace: Keyspace
   readonly #memoryMax: number
   readonly #onServed: ShardOptions['onServed']
   readonly #waiters = new Waiters()
   readonly #random = new CommandRandom()
   /** Of the command that runs: one object for all. */
-  readonly #context: Writable<CommandContext> = {
-    timeMs: 0,
-    index: 0,
-    random: () => this.#random.next(),
-    mayBlock: false,
-    isRead: false,
-    readyKey: undefined,
-  }
+  readonly #context: Writable<CommandContext>
+  readonly #databases: Databases
   /** Of the last command in the log. */
   #timeMs = 0
   #index = 0
 
   constructor({ records, memoryMax = Infinity, onServed }: ShardOptions) {
-    this.#keyspace = new Keyspace(records)
+    const moment = { timeMs: 0, index: 0, isRead: false }
+    this.#context = Object.assign(moment, {
+      db: 0,
+      databases: new Databases(records, moment, (db) => this.#waiters.keysOf(db)),
+      random: () => this.#random.next(),
+      mayBlock: false,
+      readyKey: undefined,
+    })
+    this.#databases = this.#context.databases
     this.#memoryMax = memoryMax
     this.#onServed = onServed
   }
 
   /** What keys, values and calls that wait take. */
   get usedBytes(): number {
-    return this.#keyspace.usedBytes + this.#waiters.usedBytes
+    return this.#databases.usedBytes + this.#waiters.usedBytes
   }
 
   /** How many keys there are. */
   get size(): number {
-    return this.#keyspace.size
+    return this.#databases.size
   }
 
   /** How many keys will expire. */
   get expiring(): number {
-    return this.#keyspace.expiring
+    return this.#databases.expiring
   }
 
   /** When the next key expires; Infinity if none does. */
   get nextExpiryMs(): number {
-    return this.#keyspace.nextExpiryMs
+    return this.#databases.nextExpiryMs
   }
 
   /** How many calls wait. */
@@ -107,9 +108,9 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     }
     if ('cancel' in command) return this.#waiters.cancel(command.cancel)
     if ('forget' in command) return { forgotten: this.#waiters.forget(command.forget) }
-    const expired = this.#keyspace.expireDue(EXPIRED_MAX)
+    const expired = this.#databases.expireDue(EXPIRED_MAX)
     this.#serve()
-    return { expired, nextMs: this.#keyspace.nextExpiryMs }
+    return { expired, nextMs: this.#databases.nextExpiryMs }
   }
 
   /**
@@ -125,9 +126,9 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   /** The version of a key for `watched`; 0 if it is not there by `nowMs`. */
-  versionOf(key: Uint8Array, nowMs: number): number {
+  versionOf(key: Uint8Array, nowMs: number, db: number = 0): number {
     this.#beginRead(nowMs)
-    return this.#keyspace.versionOf(key)
+    return this.#databases.versionOf(db, key)
   }
 
   *snapshot(): Generator<Uint8Array> {
@@ -136,7 +137,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     writer.f64(this.#index)
     writer.f64(this.#timeMs)
     this.#waiters.encode(writer)
-    yield* this.#keyspace.encode(writer)
+    yield* this.#databases.encode(writer)
     yield* writer.takeAll()
   }
 
@@ -147,7 +148,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     this.#index = reader.f64()
     this.#timeMs = reader.f64()
     this.#waiters.decode(reader)
-    this.#keyspace.decode(reader)
+    this.#databases.decode(reader)
     for (const [waiter, reply] of this.#waiters.served) this.#onServed?.(waiter, reply)
   }
 
@@ -158,7 +159,6 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     context.isRead = false
     context.mayBlock = false
     context.readyKey = undefined
-    this.#keyspace.begin(context)
     this.#random.seed(index)
   }
 
@@ -176,8 +176,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return calls.map((call) => this.#reply(call))
   }
 
-  #isUnchanged({ key, version }: Watched): boolean {
-    return this.#keyspace.versionOf(key) === version
+  #isUnchanged({ key, version, db = 0 }: Watched): boolean {
+    return this.#databases.versionOf(db, key) === version
   }
 
   #waitingAnswer(call: Call, id: number): ShardAnswer {
@@ -190,7 +190,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     const args = reply.args.map((argument) => Uint8Array.from(argument))
     this.#waiters.add(
       id,
-      { name: call.name, args },
+      { name: call.name, args, ...(call.db !== undefined && { db: call.db }) },
       keys(args).map((at) => args[at]!),
     )
     return { waiting: true }
@@ -201,12 +201,14 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return reply instanceof Blocked ? null : reply
   }
 
-  #run({ name, args }: Call): Reply | Blocked {
+  #run({ name, args, db = 0 }: Call): Reply | Blocked {
     const spec = commandNamed(name)
     if (spec === undefined || !fitsArity(spec, args.length)) return faultOfCall(name, args)!
     if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
+    if (!Databases.has(db)) return NO_DATABASE
+    this.#context.db = db
     try {
-      return spec.run(this.#keyspace, args, this.#context)
+      return spec.run(this.#databases.at(db), args, this.#context)
     } catch (error) {
       if (error instanceof CommandFault) return { fault: error.code, message: error.message }
       throw error
@@ -215,16 +217,20 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
 
   /** Calls that wait get what has come to their keys. What one of them does may make further keys ready. */
   #serve(): void {
-    for (;;) {
-      const ready = this.#keyspace.takeReady()
-      if (ready.length === 0 || this.#waiters.size === 0) return
-      for (const name of ready) this.#serveKey(name)
+    for (let isReady = true; isReady; ) {
+      isReady = false
+      for (const { db, keyspace } of this.#databases.held) {
+        const ready = keyspace.takeReady()
+        if (ready.length === 0 || this.#waiters.size === 0) continue
+        isReady = true
+        for (const name of ready) this.#serveKey(db, name)
+      }
     }
   }
 
-  #serveKey(name: string): void {
+  #serveKey(db: number, name: string): void {
     const key = bytesOf(name)
-    for (const waiter of this.#waiters.of(name)) {
+    for (const waiter of this.#waiters.of(db, name)) {
       const reply = this.#retry(waiter, key)
       if (reply instanceof Blocked) continue
       this.#waiters.serve(waiter, reply)
@@ -232,10 +238,10 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     }
   }
 
-  #retry({ call }: Waiter, key: Uint8Array): Reply | Blocked {
+  #retry({ call, db }: Waiter, key: Uint8Array): Reply | Blocked {
     const { type, needsKey } = commandNamed(call.name)!.blocking!
     // A key of another type is not an error for those that waited already.
-    if (this.#keyspace.typeOf(key) !== type && needsKey !== true) return new Blocked(call.args)
+    if (this.#databases.at(db).typeOf(key) !== type && needsKey !== true) return new Blocked(call.args)
     this.#context.mayBlock = true
     this.#context.readyKey = key
     return this.#run(call)
@@ -246,3 +252,5 @@ const OUT_OF_MEMORY: FaultReply = {
   fault: 'OOM',
   message: "command not allowed when used memory > 'maxmemory'.",
 }
+
+const NO_DATABASE: FaultReply = { fault: 'ERR', message: 'DB index is out of range' }

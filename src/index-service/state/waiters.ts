@@ -8,6 +8,7 @@ import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 export interface Waiter {
   readonly id: number
   readonly call: Call
+  readonly db: number
   /** As latin1. */
   readonly keys: readonly string[]
 }
@@ -19,8 +20,8 @@ const SERVED_BYTES = 337
 export class Waiters {
   /** In the order in which they came. */
   readonly #waiting = new Map<number, Waiter>()
-  /** The same by key. */
-  readonly #byKey = new Map<string, Map<number, Waiter>>()
+  /** The same by database and key. */
+  readonly #byKey = new Map<number, Map<string, Map<number, Waiter>>>()
   readonly #served = new Map<number, Reply>()
 
   get size(): number {
@@ -45,13 +46,18 @@ export class Waiters {
   }
 
   add(id: number, call: Call, keys: readonly Uint8Array[]): void {
-    this.#add({ id, call, keys: [...new Set(keys.map(latin1Of))] })
+    this.#add({ id, call, db: call.db ?? 0, keys: [...new Set(keys.map(latin1Of))] })
   }
 
   /** Those that wait for a key, the first first. */
-  of(key: string): readonly Waiter[] {
-    const waiters = this.#byKey.get(key)
+  of(db: number, key: string): readonly Waiter[] {
+    const waiters = this.#byKey.get(db)?.get(key)
     return waiters === undefined ? [] : [...waiters.values()]
+  }
+
+  /** The keys of a database for which some wait. */
+  keysOf(db: number): string[] {
+    return [...(this.#byKey.get(db)?.keys() ?? [])]
   }
 
   serve({ id }: Waiter, reply: Reply): void {
@@ -76,8 +82,9 @@ export class Waiters {
 
   encode(writer: SnapshotWriter): void {
     writer.count(this.#waiting.size)
-    for (const { id, call, keys } of this.#waiting.values()) {
+    for (const { id, call, db, keys } of this.#waiting.values()) {
       writer.f64(id)
+      writer.u8(db)
       writer.text(call.name)
       writer.count(call.args.length)
       for (const argument of call.args) writer.bytes(argument)
@@ -98,20 +105,23 @@ export class Waiters {
     this.#served.clear()
     for (let left = reader.count(); left > 0; left -= 1) {
       const id = reader.f64()
+      const db = reader.u8()
       const name = reader.text()
       const args = Array.from({ length: reader.count() }, () => reader.bytes())
       const keys = Array.from({ length: reader.count() }, () => reader.text())
-      this.#add({ id, call: { name, args }, keys })
+      this.#add({ id, call: { name, args, db }, db, keys })
     }
     for (let left = reader.count(); left > 0; left -= 1) this.#served.set(reader.f64(), readReply(reader))
   }
 
   #add(waiter: Waiter): void {
     this.#waiting.set(waiter.id, waiter)
+    const byKey = this.#byKey.get(waiter.db) ?? new Map<string, Map<number, Waiter>>()
+    this.#byKey.set(waiter.db, byKey)
     for (const key of waiter.keys) {
-      const waiters = this.#byKey.get(key) ?? new Map<number, Waiter>()
+      const waiters = byKey.get(key) ?? new Map<number, Waiter>()
       waiters.set(waiter.id, waiter)
-      this.#byKey.set(key, waiters)
+      byKey.set(key, waiters)
     }
   }
 
@@ -119,10 +129,11 @@ export class Waiters {
     const waiter = this.#waiting.get(id)
     if (waiter === undefined) return false
     this.#waiting.delete(id)
+    const byKey = this.#byKey.get(waiter.db)!
     for (const key of waiter.keys) {
-      const waiters = this.#byKey.get(key)!
+      const waiters = byKey.get(key)!
       waiters.delete(id)
-      if (waiters.size === 0) this.#byKey.delete(key)
+      if (waiters.size === 0) byKey.delete(key)
     }
     return true
   }

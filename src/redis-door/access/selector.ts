@@ -1,4 +1,4 @@
-import { CommandFault, globMatches, latin1Of } from '../../index-service/index.ts'
+import { CommandFault, latin1Of, matches } from '../../index-service/index.ts'
 import type { CommandEntry } from '../catalogue/catalogue.ts'
 import { CommandRules } from './command-rules.ts'
 
@@ -123,13 +123,13 @@ export class Selector {
       (allowed) =>
         (allowed.reads || !reads) &&
         (allowed.writes || !writes) &&
-        (allowed.pattern === '*' || globMatches(allowed.pattern, text)),
+        (allowed.pattern === '*' || matches(allowed.pattern, text)),
     )
   }
 
   #allowsChannel(channel: string, isPattern: boolean): boolean {
     return this.#channels.some(
-      (allowed) => allowed === '*' || (isPattern ? allowed === channel : globMatches(allowed, channel)),
+      (allowed) => allowed === '*' || (isPattern ? allowed === channel : matches(allowed, channel)),
     )
   }
 

@@ -1,4 +1,4 @@
-import { bytesOf, CommandFault, commandNamed, fitsArity, globMatches, latin1Of } from '../../index-service/index.ts'
+import { bytesOf, CommandFault, commandNamed, fitsArity, latin1Of, matches } from '../../index-service/index.ts'
 import { type CommandEntry, entries, entryNamed } from '../catalogue/catalogue.ts'
 import { commandCategories, commandFlags } from '../catalogue/command-flags.ts'
 import type { FoundKey, KeySpec } from '../catalogue/key-specs.ts'
@@ -28,8 +28,7 @@ export function catalogueCommands(commandOf: CommandOf): readonly DoorCommand[] 
     const asked = args.length === 0 ? all() : args.flatMap((name) => named(name) ?? [])
     return { table: asked.flatMap((entry) => [bytesOf(entry.name), { table: documented(entry) }]) }
   }
-  const getKeys: RunSubcommand = (_door, _client, args) =>
-    keysIn(args, named).map(({ at }) => args[at + 1]!)
+  const getKeys: RunSubcommand = (_door, _client, args) => keysIn(args, named).map(({ at }) => args[at + 1]!)
   const getKeysAndFlags: RunSubcommand = (_door, _client, args) => ({
     list: keysIn(args, named).map(({ at, flags }) => ({ list: [args[at + 1]!, new Set(flags)] })),
   })
@@ -53,7 +52,8 @@ function about(entry: CommandEntry): DoorReply {
   const { name, arity, flags, range, categories, keys, tips, subcommands } = entry
   return {
     list: [
-      ...[bytesOf(name), arity],
+      bytesOf(name),
+      arity,
       new Set([...commandFlags.values()].filter((flag) => flags.has(flag))),
       ...range,
       new Set(commandCategories.filter((category) => categories.has(category)).map((category) => `@${category}`)),
@@ -67,9 +67,12 @@ function about(entry: CommandEntry): DoorReply {
 function aboutKeys({ flags, begin, find }: KeySpec): DoorReply {
   return {
     table: [
-      ...[bytesOf('flags'), new Set(flags)],
-      ...[bytesOf('begin_search'), aboutBegin(begin)],
-      ...[bytesOf('find_keys'), aboutFind(find)],
+      bytesOf('flags'),
+      new Set(flags),
+      bytesOf('begin_search'),
+      aboutBegin(begin),
+      bytesOf('find_keys'),
+      aboutFind(find),
     ],
   }
 }
@@ -87,7 +90,7 @@ function aboutFind(find: KeySpec['find']): DoorReply {
   return typed('keynum', [bytesOf('keynumidx'), find.countAt, bytesOf('firstkey'), find.first, ...step])
 }
 
-function typed(type: string, spec: readonly DoorReply[]): DoorReply {
+function typed(type: string, spec: readonly (Uint8Array | number)[]): DoorReply {
   return { table: [bytesOf('type'), bytesOf(type), bytesOf('spec'), { table: spec }] }
 }
 
@@ -110,7 +113,7 @@ function listed(all: readonly CommandEntry[], args: readonly Uint8Array[]): Door
   const value = latin1Of(args[2]!).toLowerCase()
   if (by === 'module') return []
   if (by === 'aclcat') return names(whole.filter(({ categories }) => categories.has(value)))
-  return names(whole.filter(({ name }) => globMatches(value, name)))
+  return names(whole.filter(({ name }) => matches(value, name)))
 }
 
 /** @throws CommandFault in Redis' words */
@@ -121,7 +124,10 @@ function keysIn(
   const entry = named(name!)
   if (entry === undefined) throw new CommandFault('Invalid command specified')
   const spec = commandNamed(entry.name)
-  const inner = entry.subcommands.length === 0 || args[0] === undefined ? undefined : named(bytesOf(`${entry.name}|${latin1Of(args[0])}`))
+  const inner =
+    entry.subcommands.length === 0 || args[0] === undefined
+      ? undefined
+      : named(bytesOf(`${entry.name}|${latin1Of(args[0])}`))
   const called = inner ?? entry
   if (called.keys.length === 0) throw new CommandFault('The command has no key arguments')
   if (!fitsArity(called, args.length)) throw new CommandFault('Invalid number of arguments specified for command')

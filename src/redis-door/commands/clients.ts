@@ -1,7 +1,6 @@
 import { bytesOf, CommandFault, latin1Of } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
 import { clientLine } from '../connection/client-line.ts'
-import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NO_REPLY } from '../protocol/door-reply.ts'
 import { integerOf, syntaxFault, wordOf } from './arguments.ts'
 import { clientsOfType, killClients } from './client-choice.ts'
@@ -92,19 +91,6 @@ function onOff(argument: Uint8Array): boolean {
   return word === 'on'
 }
 
-/** Ends what is open, and makes the connection as it was when it began. */
-const reset: DoorCommand['run'] = (door: DoorServices, client) => {
-  door.activity.monitors.delete(client)
-  client.reset(door.users.default, door.users.isOpen)
-  return 'RESET'
-}
-
-const ping: DoorCommand['run'] = (_door, client, args) => {
-  if (args.length > 1) throw new CommandFault("wrong number of arguments for 'ping' command")
-  if (client.subscriptions > 0 && client.protocol === 2) return [bytesOf('pong'), args[0] ?? bytesOf('')]
-  return args[0] ?? 'PONG'
-}
-
 /** By the clock of this process. */
 function time(): DoorReply {
   const us = Math.floor((performance.timeOrigin + performance.now()) * 1000)
@@ -147,8 +133,6 @@ const client = withSubcommands({
 /** CLIENT, and what answers without the index. */
 export const clientCommands: readonly DoorCommand[] = [
   client,
-  { name: 'reset', arity: 1, isOpen: true, isForSubscribers: true, inTransaction: 'at once', run: reset },
-  { name: 'ping', arity: -1, isForSubscribers: true, run: ping },
   { name: 'echo', arity: 2, run: (_door, _client, args) => args[0]! },
   { name: 'time', arity: 1, run: time },
 ]

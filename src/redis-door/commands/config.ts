@@ -1,4 +1,4 @@
-import { bytesOf, CommandFault, globMatches, latin1Of } from '../../index-service/index.ts'
+import { bytesOf, CommandFault, latin1Of, matches } from '../../index-service/index.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import { syntaxFault } from './arguments.ts'
 import type { DoorCommand } from './door-command.ts'
@@ -6,7 +6,7 @@ import { type RunSubcommand, withSubcommands } from './subcommands.ts'
 
 const get: RunSubcommand = ({ parameters }, _client, args): DoorReply => {
   const patterns = args.map((pattern) => latin1Of(pattern).toLowerCase())
-  const names = parameters.names.filter((name) => patterns.some((pattern) => globMatches(pattern, name)))
+  const names = parameters.names.filter((name) => patterns.some((pattern) => matches(pattern, name)))
   return { table: names.flatMap((name) => [bytesOf(name), bytesOf(parameters.get(name)!)]) }
 }
 

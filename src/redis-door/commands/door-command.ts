@@ -15,8 +15,6 @@ export interface DoorCommand {
   readonly isOpen?: true
   /** A client of RESP2 that is subscribed to something may use it. */
   readonly isForSubscribers?: true
-  /** It may change what the index has. */
-  readonly isWrite?: true
   /** Why it is refused before it is begun, or waits for EXEC: an unknown subcommand. */
   readonly refusal?: (args: readonly Uint8Array[]) => FaultReply | undefined
   /** @throws CommandFault */

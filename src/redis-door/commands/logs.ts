@@ -48,8 +48,7 @@ const doctor: RunSubcommand = ({ activity, parameters }) => {
   if (parameters.latencyThresholdMs === 0)
     return { verbatim: 'Nothing is measured. Begin with CONFIG SET latency-monitor-threshold MILLISECONDS.' }
   const events = [...activity.latency.events]
-  if (events.length === 0)
-    return { verbatim: `Nothing took ${parameters.latencyThresholdMs} ms or longer.` }
+  if (events.length === 0) return { verbatim: `Nothing took ${parameters.latencyThresholdMs} ms or longer.` }
   const lines = events.map(([event, { samples, maxMs }]) => {
     const sum = samples.reduce((total, { ms }) => total + ms, 0)
     return `${event}: ${samples.length} times, ${Math.round(sum / samples.length)} ms on average, ${maxMs} ms at most.`

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { bytesOf, CommandFault, commandNamed, type FaultReply, faultOfCall, fitsArity, latin1Of, wrongArity } from '../../index-service/index.ts'
+import {
+  bytesOf,
+  CommandFault,
+  commandNamed,
+  type FaultReply,
+  faultOfCall,
+  fitsArity,
+  latin1Of,
+  wrongArity,
+} from '../../index-service/index.ts'
 import { wishOf } from '../access/door-users.ts'
 import type { Refused, Selector } from '../access/selector.ts'
 import { entries } from '../catalogue/catalogue.ts'
@@ -67,7 +76,11 @@ const generate: RunSubcommand = (_door, _client, args) => {
   const bits = args.length === 0 ? 256 : integerOf(args[0]!, wrong)
   if (args.length > 1 || bits < 1 || bits > BITS_MAX) throw new CommandFault(wrong)
   const digits = Math.ceil(bits / 4)
-  return bytesOf(randomBytes(Math.ceil(digits / 2)).toString('hex').slice(0, digits))
+  return bytesOf(
+    randomBytes(Math.ceil(digits / 2))
+      .toString('hex')
+      .slice(0, digits),
+  )
 }
 
 const log: RunSubcommand = (door, _client, args) => {
@@ -126,7 +139,8 @@ function byBytes(one: Uint8Array, other: Uint8Array): number {
 }
 
 function categoryOf(args: readonly Uint8Array[], isThere: (name: string) => boolean): DoorReply {
-  if (args.length > 1) throw new CommandFault("unknown subcommand or wrong number of arguments for 'CAT'. Try ACL HELP.")
+  if (args.length > 1)
+    throw new CommandFault("unknown subcommand or wrong number of arguments for 'CAT'. Try ACL HELP.")
   if (args.length === 0) return commandCategories.map(bytesOf)
   const category = latin1Of(args[0]!).toLowerCase()
   if (!commandCategories.includes(category)) throw new CommandFault(`Unknown category '${latin1Of(args[0]!)}'`)
@@ -151,9 +165,12 @@ function dryRun(
   return refused === undefined ? 'OK' : bytesOf(messageOf(refused))
 }
 
-function faultBefore(name: string, args: readonly Uint8Array[], command: DoorCommand | undefined): FaultReply | undefined {
-  if (command !== undefined)
-    return fitsArity(command, args.length) ? command.refusal?.(args) : wrongArity(command.name)
+function faultBefore(
+  name: string,
+  args: readonly Uint8Array[],
+  command: DoorCommand | undefined,
+): FaultReply | undefined {
+  if (command !== undefined) return fitsArity(command, args.length) ? command.refusal?.(args) : wrongArity(command.name)
   if (commandNamed(name) === undefined) return { fault: 'ERR', message: `Command '${name}' not found` }
   return faultOfCall(name, args)
 }

@@ -9,6 +9,8 @@ import type { OutputClass } from '../settings/output-limits.ts'
 export interface ClientLine {
   /** Send something that was not asked for, or one reply of several. */
   push(reply: DoorReply): void
+  /** The same, already encoded: it is sent at the end of the turn. */
+  pushBytes(bytes: Uint8Array): void
   /** End when everything is sent that was answered until now. */
   end(): void
   /** End at once. */
@@ -50,6 +52,8 @@ export class DoorClient {
   /** In a cluster, it may be answered by a node that holds the key and does not lead. */
   isReadOnly = false
   transaction: Transaction | undefined
+  /** How many channels and patterns it listens to. */
+  subscriptions = 0
   readonly watched: Watched[] = []
   replyMode: ReplyMode = 'on'
   /** When something was received from it last. */
@@ -57,8 +61,6 @@ export class DoorClient {
   lastCommand = ''
   /** Ends the call with which it waits. The reason is a reply. */
   blocked: AbortController | undefined
-  /** Channels and patterns that it is subscribed to. */
-  subscriptions = 0
   isMonitor = false
   /** It has said so. There is nothing for which it would be ended. */
   isNotEvicted = false

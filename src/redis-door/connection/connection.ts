@@ -5,11 +5,9 @@ import {
   type CommandSpec,
   commandNamed,
   type FaultReply,
-  faultOfCall,
   fitsArity,
   type Reply,
   type ShardPort,
-  wrongArity,
 } from '../../index-service/index.ts'
 import type { DoorCommand } from '../commands/door-command.ts'
 import { doorCommandNamed } from '../commands/door-table.ts'
@@ -23,23 +21,18 @@ import { faultOfThrown } from '../routing/faults.ts'
 import { type DataRequest, isNoSlot } from '../routing/router.ts'
 import type { ShardLine } from '../routing/shard-line.ts'
 import { type ClientLine, DoorClient } from './client.ts'
+import { mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
 
 /** Requests that are read before those before them are done. With more, the socket waits. */
 const AHEAD_MAX = 1024
 /** Calls of one connection that go to the index together. */
 const TOGETHER_MAX = 256
 const ARGUMENTS_MAX = 1024 * 1024
-/** Of an argument that the index takes. */
-const VALUE_BYTES_MAX = 4 * 2 ** 20
 const LIMITS_BEFORE_AUTH = {
   argumentsMax: 10,
   bulkBytesMax: 16 * 1024,
   valueBytesMax: VALUE_BYTES_MAX,
   isAuthenticated: false,
-}
-const TOO_LONG: FaultReply = {
-  fault: 'ERR',
-  message: `an argument has more than ${VALUE_BYTES_MAX} bytes, which is the most that the index takes: divide the value`,
 }
 /** Bytes of requests that are read before those before them are done. */
 const AHEAD_BYTES_MAX = 16 * 2 ** 20
@@ -69,6 +62,7 @@ export class Connection implements ClientLine {
   #fault: ProtocolFault | undefined
   #isBusy = false
   #isEnding = false
+  #isPushing = false
 
   constructor(door: DoorServices, socket: Socket) {
     this.#door = door
@@ -108,6 +102,16 @@ export class Connection implements ClientLine {
     this.#send()
   }
 
+  pushBytes(bytes: Uint8Array): void {
+    this.#writer.writeBytes(bytes)
+    if (this.#isPushing) return
+    this.#isPushing = true
+    setImmediate(() => {
+      this.#isPushing = false
+      this.#send()
+    })
+  }
+
   end(): void {
     this.#isEnding = true
   }
@@ -121,6 +125,7 @@ export class Connection implements ClientLine {
     this.#end.abort()
     this.client.blocked?.abort(null)
     this.#door.activity.monitors.delete(this.client)
+    this.#door.publisher.subscriptions.removeAll(this.client)
     this.#door.clients.delete(this.client)
   }
 
@@ -197,14 +202,14 @@ export class Connection implements ClientLine {
   #begin(): Promise<void> | undefined {
     const request = this.#requests[this.#next]!
     const command = doorCommandNamed(request.name)
-    const refusal = this.#refusal(request, command) ?? this.#elsewhere(command)
+    const refusal = refusalOf(this.#door, this.client, { request, command }) ?? this.#elsewhere(command)
     if (refusal !== undefined) {
       this.#next += 1
       if (this.client.transaction !== undefined) this.client.transaction.isBroken = true
       this.#refuse(request, refusal)
       return undefined
     }
-    const paused = this.#door.pause.isOn ? this.#door.pause.of(this.#mayWrite(request, command)) : undefined
+    const paused = this.#door.pause.isOn ? this.#door.pause.of(mayWrite(this.client, request)) : undefined
     if (paused !== undefined) return paused
     if (this.client.transaction !== undefined && command?.inTransaction !== 'at once') {
       this.#next += 1
@@ -215,38 +220,10 @@ export class Connection implements ClientLine {
     return command === undefined ? this.#beginCalls() : this.#beginCommand(command, request)
   }
 
-  #refusal(request: Request, command: DoorCommand | undefined): FaultReply | undefined {
-    const { client } = this
-    const { name, args } = request
-    if (request.isTooLong) return TOO_LONG
-    if (!client.isAuthenticated && command?.isOpen !== true)
-      return { fault: 'NOAUTH', message: 'Authentication required.' }
-    const fault = command === undefined ? faultOfCall(name, args) : faultOfCommand(command, args)
-    if (fault !== undefined) return fault
-    if (client.subscriptions > 0 && client.protocol === 2 && command?.isForSubscribers !== true)
-      return onlyForOthers(command?.name ?? name.toLowerCase())
-    const mayNot = this.#mayNot(command?.name ?? commandNamed(name)!.name, args)
-    if (mayNot !== undefined || command === undefined) return mayNot
-    if (client.transaction !== undefined && command.inTransaction === 'refused')
-      return { fault: 'ERR', message: `Command '${command.name}' not allowed inside a transaction` }
-    return undefined
-  }
-
-  #mayNot(name: string, args: readonly Uint8Array[]): FaultReply | undefined {
-    return this.client.user.mayAll ? undefined : this.#door.users.refusal(this.client, name, args)
-  }
-
   #refuse({ name }: Request, refusal: FaultReply): void {
     const known = doorCommandNamed(name) ?? commandNamed(name)
     if (known !== undefined) this.#door.activity.statistics.of(known.name).rejected += 1
     this.#write(refusal)
-  }
-
-  /** For CLIENT PAUSE: EXEC does if one of its commands does. */
-  #mayWrite({ name }: Request, command: DoorCommand | undefined): boolean {
-    const writes = (each: string): boolean => commandNamed(each)?.isWrite === true
-    if (command?.name === 'exec') return this.client.transaction?.requests.some((each) => writes(each.name)) === true
-    return command === undefined ? writes(name) : command.isWrite === true
   }
 
   /** What may not wait for EXEC here, since the key is elsewhere. */
@@ -343,7 +320,7 @@ export class Connection implements ClientLine {
       const slot = router.slotOf(next)
       if (slot === undefined || isNoSlot(slot) || router.lineOf(slot) !== line) break
       if (this.#movedTo(slot, next.spec) !== undefined || this.#door.pause.isOn) break
-      if (this.#mayNot(next.spec.name, next.call.args) !== undefined) break
+      if (!this.client.user.mayAll && this.#door.users.refusal(this.client, next.spec.name, next.call.args)) break
       together.push(next)
       this.#next += 1
     }
@@ -414,15 +391,6 @@ export class Connection implements ClientLine {
     this.#socket.write(bytes)
     if (this.#socket.writableLength > UNSENT_BYTES_LOOK) this.#door.limits.checkOutput(this.client)
   }
-}
-
-function faultOfCommand(command: DoorCommand, args: readonly Uint8Array[]): FaultReply | undefined {
-  return fitsArity(command, args.length) ? command.refusal?.(args) : wrongArity(command.name)
-}
-
-function onlyForOthers(name: string): FaultReply {
-  const message = `Can't execute '${name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`
-  return { fault: 'ERR', message }
 }
 
 /** A read of one string, or of one field. */

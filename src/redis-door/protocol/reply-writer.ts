@@ -36,6 +36,13 @@ export class ReplyWriter {
     return taken
   }
 
+  /** What is encoded already. */
+  writeBytes(bytes: Uint8Array): void {
+    this.#room(bytes.length)
+    this.#bytes.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
   write(reply: DoorReply, version: ProtocolVersion): void {
     this.#version = version
     this.#write(reply)

@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { CommandFault } from '../../index-service/index.ts'
 import type { DoorSettings } from '../door-services.ts'
+import { formatFlags, type Notifications, parseFlags } from '../publish/notifications.ts'
 import { keptParameters } from './kept-parameters.ts'
 import { type OutputClass, type OutputLimit, outputLimitParameter } from './output-limits.ts'
 import { choice, fixed, flag, memory, only, type Parameter, text, whole } from './parameter.ts'
@@ -9,9 +10,6 @@ const POLICIES = [
   ...['volatile-lru', 'volatile-lfu', 'volatile-random', 'volatile-ttl'],
   ...['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'noeviction'],
 ]
-const EVENT_CLASSES = 'Ag$lshzxeKEtmdn'
-/** What `A` stands for. */
-const IN_ALL = 'g$lshzxetd'
 const NO_EVICTION = 'the index evicts nothing: writes are refused when its memory is used up'
 
 /** What CONFIG GET and CONFIG SET know, and what connections read on each request, as numbers. */
@@ -28,8 +26,9 @@ export class DoorParameters {
   latencyThresholdMs = 0
   outputLimits: ReadonlyMap<OutputClass, OutputLimit> = new Map()
 
-  constructor(settings: DoorSettings) {
-    for (const parameter of [...this.#own(settings), ...keptParameters()]) this.#byName.set(parameter.name, parameter)
+  constructor(settings: DoorSettings, notifications: Notifications) {
+    for (const parameter of [...this.#own(settings, notifications), ...keptParameters()])
+      this.#byName.set(parameter.name, parameter)
     this.#refresh()
   }
 
@@ -56,7 +55,11 @@ export class DoorParameters {
     const read = pairs.map(([, value], at) =>
       readOne(this.#byName.get(names[at]!)!, value, names.indexOf(names[at]!) < at),
     )
-    for (const [at, value] of read.entries()) this.#byName.get(names[at]!)!.value = value
+    for (const [at, value] of read.entries()) {
+      const parameter = this.#byName.get(names[at]!)!
+      parameter.value = value
+      parameter.applied?.(pairs[at]![1])
+    }
     this.#refresh()
     for (const name of names) for (const changed of this.#changed) changed(name)
   }
@@ -66,7 +69,7 @@ export class DoorParameters {
     this.#byName.get(name)!.value = value
   }
 
-  #own(settings: DoorSettings): readonly Parameter[] {
+  #own(settings: DoorSettings, notifications: Notifications): readonly Parameter[] {
     return [
       whole('maxclients', settings.clientsMax, 1, 2 ** 32 - 1),
       whole('timeout', 0, 0, 2 ** 31 - 1),
@@ -82,7 +85,7 @@ export class DoorParameters {
       only('databases', '16', 'the index has 16 databases'),
       flag('appendonly', settings.hasDirectory === true ? 'yes' : 'no'),
       text('save', '', readSave),
-      text('notify-keyspace-events', '', readEvents),
+      eventsParameter(notifications),
       whole('slowlog-log-slower-than', 10_000, -1, Number.MAX_SAFE_INTEGER),
       whole('slowlog-max-len', 128, 0, Number.MAX_SAFE_INTEGER),
       whole('latency-monitor-threshold', 0, 0, Number.MAX_SAFE_INTEGER),
@@ -146,12 +149,13 @@ function readSave(given: string): string {
   return words.join(' ')
 }
 
-/** As Redis writes them: `A` for all classes but `m` and `n`, then K and E. */
-function readEvents(given: string): string {
-  for (const letter of given)
-    if (!EVENT_CLASSES.includes(letter))
-      throw new CommandFault(`Invalid event class character. Use '${EVENT_CLASSES}'.`)
-  const has = (letter: string): boolean => given.includes(letter) || (given.includes('A') && IN_ALL.includes(letter))
-  const classes = [...IN_ALL].every(has) ? 'A' : [...IN_ALL].filter(has).join('')
-  return classes + [...'nKEm'].filter(has).join('')
+function eventsParameter(notifications: Notifications): Parameter {
+  return {
+    name: 'notify-keyspace-events',
+    value: '',
+    read: (given) => formatFlags(parseFlags(given)),
+    applied(given) {
+      notifications.flags = parseFlags(given)
+    },
+  }
 }

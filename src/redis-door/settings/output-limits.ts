@@ -22,9 +22,12 @@ export function outputLimitParameter(changed: (limits: ReadonlyMap<OutputClass, 
     name: 'client-output-buffer-limit',
     value: DEFAULT_OUTPUT_LIMITS,
     read(given) {
+      const next = new Map([...limits, ...readOutputLimits(given)])
+      return classes.map((each) => `${each} ${shown(next.get(each)!)}`).join(' ')
+    },
+    applied(given) {
       limits = new Map([...limits, ...readOutputLimits(given)])
       changed(limits)
-      return classes.map((each) => `${each} ${shown(limits.get(each)!)}`).join(' ')
     },
   }
 }

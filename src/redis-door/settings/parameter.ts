@@ -6,6 +6,8 @@ export interface Parameter {
   value: string
   /** What is kept for a text. Without it, the setting cannot be changed. @throws CommandFault */
   readonly read?: (text: string) => string
+  /** Called with the text, once all that was set with it is accepted. */
+  readonly applied?: (text: string) => void
 }
 
 const UNITS: Readonly<Record<string, number>> = {

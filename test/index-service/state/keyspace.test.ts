@@ -6,7 +6,7 @@ import { encodeTuple } from '../../../src/index-service/keys/tuple-key.ts'
 import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import { MapRecords } from '../../support/map-records.ts'
 import { callOf, LoneMachine } from '../support/differential.ts'
-import { Picker } from '../support/program-parts.ts'
+import { DATABASES, Picker } from '../support/program-parts.ts'
 import { drawCommand } from '../support/programs.ts'
 import { shown } from '../support/same-reply.ts'
 
@@ -31,7 +31,7 @@ test('a restored machine answers every later command as the original does, those
       assert.equal(text(other.run(...command)), text(lone.run(...command)), `seed ${seed}: ${JSON.stringify(command)}`)
       assert.equal(other.machine.usedBytes, lone.machine.usedBytes, `seed ${seed}: ${JSON.stringify(command)}`)
     }
-    assert.deepEqual(Buffer.concat(other.snapshot()), Buffer.concat(lone.snapshot()))
+    assert.deepEqual(Buffer.concat(other.restored().snapshot()), Buffer.concat(lone.restored().snapshot()))
   }
 })
 
@@ -82,7 +82,8 @@ test('a snapshot that is cut off anywhere, or of another format, is refused', ()
 test('memory that was used is given back when everything is deleted', () => {
   const lone = afterProgram(6, 3_000)
   assert.ok(lone.machine.usedBytes > 0)
-  for (const key of lone.run('KEYS', '*') as Uint8Array[]) lone.run('DEL', latin1(key))
+  for (let db = 0; db < DATABASES; db += 1)
+    for (const key of lone.runIn(db, 'KEYS', '*') as Uint8Array[]) lone.runIn(db, 'DEL', latin1(key))
   assert.equal(lone.machine.usedBytes, 0)
   assert.equal(lone.machine.size, 0)
 })

@@ -22,6 +22,8 @@ const commands: readonly ShardCommand[] = [
     ],
     waiter: 0,
   },
+  { calls: [call, { ...call, db: 15 }], watched: [{ key: bytes('a'), version: 1 }] },
+  { calls: [call], watched: [{ key: bytes('a'), version: 1, db: 3 }], waiter: 7 },
   { expire: true },
   { cancel: 12 },
   { forget: [] },
@@ -41,6 +43,15 @@ test('each command is what it was after it was encoded and decoded', () => {
     const encoded = Uint8Array.from(shardCodec.encode(command))
     assert.deepEqual(plain(shardCodec.decode(encoded)), plain(command))
   }
+})
+
+test('a command for database 0 takes no byte for it, and one for another a byte for each call', () => {
+  const lengthOf = (...dbs: number[]): number => shardCodec.encode({ calls: dbs.map((db) => ({ ...call, db })) }).length
+  assert.equal(lengthOf(0), shardCodec.encode({ calls: [call] }).length)
+  assert.equal(lengthOf(5), lengthOf(0) + 1)
+  assert.equal(lengthOf(0, 5, 0), lengthOf(0, 0, 0) + 3)
+  for (const db of [-1, 16, 256, 0.5, Number.NaN]) assert.throws(() => lengthOf(db), /there is no database/)
+  assert.throws(() => shardCodec.decode(Uint8Array.of(1, 4, 1, 16, 0, 0)), /database 16 is unknown/)
 })
 
 test('what was decoded has memory of its own', () => {

@@ -104,6 +104,10 @@ const like =
   (...names: string[]): Part =>
   (pick) =>
     pick.once(12) ? pick.of(KEYS) : pick.of(names)
+/** Programs use this many. */
+export const DATABASES = 3
+export const database: Part = (pick) =>
+  pick.once(20) ? pick.of(['16', '-1', 'x', '99999999999', '']) : String(pick.below(DATABASES))
 export const word: Part = (pick) => (pick.once(40) ? 'x'.repeat(pick.below(200)) : pick.of(WORDS))
 export const integer: Part = (pick) => (pick.once(20) ? pick.of(EDGES) : pick.of(INTEGERS))
 export const float: Part = (pick) => (pick.once(15) ? pick.of(FLOAT_EDGES) : pick.of(FLOATS))

@@ -3,6 +3,8 @@ import {
   bitOperation,
   consumer,
   counted,
+  DATABASES,
+  database,
   float,
   group,
   hash,
@@ -98,7 +100,8 @@ export const templates: readonly (readonly (Part | string)[])[] = [
   ['RANDOMKEY'],
   ['RENAME', key, key],
   ['RENAMENX', key, key],
-  ['COPY', key, key, maybe('REPLACE')],
+  ['COPY', key, key, maybe('DB', database), maybe('REPLACE')],
+  ['MOVE', key, database],
   ['OBJECT', oneOf('REFCOUNT', 'HELP', 'FOO', 'ENCODING'), maybe('missing')],
   ['PING', maybe(word)],
   ['ECHO', word],
@@ -317,9 +320,15 @@ export const templates: readonly (readonly (Part | string)[])[] = [
 /** Redis says other words about their subcommands than about arguments. */
 const CONTAINERS = new Set<unknown>(['OBJECT', 'XGROUP', 'XINFO'])
 
+/** A database for a command: most often 0. */
+export function drawDatabase(pick: Picker): number {
+  return pick.once(4) ? pick.below(DATABASES) : 0
+}
+
 /** A command: sometimes with an argument too few or too many, or in lower case. */
 export function drawCommand(pick: Picker, from: typeof templates = templates): Command {
-  if (pick.once(2000)) return ['FLUSHALL']
+  if (pick.once(2000)) return pick.of([['FLUSHALL'], ['FLUSHDB']])
+  if (pick.once(500)) return ['SWAPDB', database(pick) as string, database(pick) as string]
   const template = pick.of(from)
   const command = template.flatMap((part) => (typeof part === 'string' ? [part] : part(pick)))
   if (pick.once(60)) command.splice(1 + pick.below(command.length), 1)

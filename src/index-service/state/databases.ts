@@ -1,0 +1,151 @@
+import { SPACES } from '../memory/layout.ts'
+import type { Records } from '../memory/records.ts'
+import { bytesOf } from '../values/latin1.ts'
+import { recordKeys } from './key-listing.ts'
+import { Keyspace, type Moment } from './keyspace.ts'
+import { keyOfRecord, spaceOfRecord } from './record-format.ts'
+import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
+
+/** How many there are, as Redis has by default. */
+export const DATABASES_MAX: number = SPACES
+
+/** A database of a shard that is there. */
+interface Held {
+  readonly db: number
+  readonly keyspace: Keyspace
+}
+
+/**
+ * The databases of a shard, over the records that they share. A database is made when it is first used.
+ *
+ * Its records lie in a space, which has the database's number. When two are swapped, so are their spaces: no record is
+ * touched. Readers from outside are told, see {@link Records.swapSpaces}.
+ */
+export class Databases {
+  readonly #records: Records
+  readonly #moment: Moment
+  readonly #waitingKeys: (db: number) => readonly string[]
+  readonly #spaces = Array.from({ length: DATABASES_MAX }, (_, space) => space)
+  /** By number. */
+  readonly #keyspaces: (Keyspace | undefined)[] = Array.from({ length: DATABASES_MAX }, () => undefined)
+  /** Those that were made, in the order of their numbers. */
+  #held: readonly Held[] = []
+  /** The command that swapped each last. All that it holds has changed then. */
+  readonly #swapped = Array.from({ length: DATABASES_MAX }, () => 0)
+
+  /** `moment` is that of the command that runs. `waitingKeys` are those for which commands wait, as latin1. */
+  constructor(records: Records, moment: Moment, waitingKeys: (db: number) => readonly string[]) {
+    this.#records = records
+    this.#moment = moment
+    this.#waitingKeys = waitingKeys
+  }
+
+  /** @throws RangeError if there is none of this number. */
+  at(db: number): Keyspace {
+    return this.#keyspaces[db] ?? this.#make(db)
+  }
+
+  static has(db: number): boolean {
+    return Number.isInteger(db) && db >= 0 && db < DATABASES_MAX
+  }
+
+  get held(): readonly Held[] {
+    return this.#held
+  }
+
+  get size(): number {
+    return this.#sum(({ size }) => size)
+  }
+
+  get expiring(): number {
+    return this.#sum(({ expiring }) => expiring)
+  }
+
+  get usedBytes(): number {
+    let bytes = this.#records.usedBytes
+    for (const { keyspace } of this.#held) bytes += keyspace.objectsBytes
+    return bytes
+  }
+
+  /** When the next key expires; Infinity if none does. */
+  get nextExpiryMs(): number {
+    return Math.min(...this.#held.map(({ keyspace }) => keyspace.nextExpiryMs), Infinity)
+  }
+
+  /** The index of the command that changed a key last; 0 if it is not there. */
+  versionOf(db: number, key: Uint8Array): number {
+    const version = this.at(db).versionOf(key)
+    return version === 0 ? 0 : Math.max(version, this.#swapped[db]!)
+  }
+
+  /** Remove up to `limit` keys that have expired. */
+  expireDue(limit: number): number {
+    let expired = 0
+    for (const { keyspace } of this.#held) expired += keyspace.expireDue(limit - expired)
+    return expired
+  }
+
+  flush(db: number): void {
+    const keyspace = this.at(db)
+    if (keyspace.size === this.size) this.flushAll()
+    else keyspace.flush()
+  }
+
+  flushAll(): void {
+    this.#records.clear()
+    for (const { keyspace } of this.#held) keyspace.forget()
+  }
+
+  /** Each has what the other one had. */
+  swap(one: number, other: number): void {
+    if (one === other) return
+    const [ofOne, ofOther] = [this.at(one), this.at(other)]
+    this.#keyspaces[one] = ofOther
+    this.#keyspaces[other] = ofOne
+    this.#spaces[one] = ofOther.space
+    this.#spaces[other] = ofOne.space
+    this.#swapped[one] = this.#moment.index
+    this.#swapped[other] = this.#moment.index
+    this.#records.swapSpaces(one, other)
+    this.#list()
+    for (const db of [one, other]) for (const name of this.#waitingKeys(db)) this.at(db).signal(bytesOf(name))
+  }
+
+  /** Write everything, and give the chunks that are full. */
+  *encode(writer: SnapshotWriter): Generator<Uint8Array> {
+    for (const index of this.#swapped) writer.count(index)
+    for (const record of recordKeys(this.#records)) {
+      const space = spaceOfRecord(record)
+      if (space === undefined) continue
+      const db = this.#spaces.indexOf(space)
+      writer.u8(db + 1)
+      this.at(db).encodeKey(writer, keyOfRecord(record))
+      yield* writer.takeFull()
+    }
+    writer.u8(0)
+  }
+
+  /** Replace everything. @throws RangeError if it is not what was written. */
+  decode(reader: SnapshotReader): void {
+    this.flushAll()
+    for (const db of this.#swapped.keys()) this.#swapped[db] = reader.count()
+    for (let number = reader.u8(); number !== 0; number = reader.u8()) this.at(number - 1).decodeKey(reader)
+    for (const { keyspace } of this.#held) keyspace.takeReady()
+  }
+
+  #make(db: number): Keyspace {
+    if (!Databases.has(db)) throw new RangeError(`there are databases 0 to ${DATABASES_MAX - 1}, and not ${db}`)
+    const made = new Keyspace(this.#records, this.#spaces[db]!, this.#moment)
+    this.#keyspaces[db] = made
+    this.#list()
+    return made
+  }
+
+  #list(): void {
+    this.#held = this.#keyspaces.flatMap((keyspace, db) => (keyspace === undefined ? [] : [{ db, keyspace }]))
+  }
+
+  #sum(of: (keyspace: Keyspace) => number): number {
+    return this.#held.reduce((sum, { keyspace }) => sum + of(keyspace), 0)
+  }
+}

@@ -1,0 +1,74 @@
+/** The port of an index, as other rooms use it: at a node, and at a client of the same machine. */
+import assert from 'node:assert/strict'
+import process from 'node:process'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { IndexClient } from '../../src/index-service/client/index-client.ts'
+import { openNode } from '../../src/index-service/index.ts'
+import { NodeCards } from '../../src/index-service/node/node-cards.ts'
+import type { CallLimits, ShardPort } from '../../src/index-service/port.ts'
+import { join } from '../../src/public/index.ts'
+import { useRuntimeDirectory } from '../cluster/support.ts'
+import { callIn } from './support/differential.ts'
+import { shown } from './support/same-reply.ts'
+
+useRuntimeDirectory()
+const limits: CallLimits = { timeoutMs: 10_000, signal: undefined }
+const bytes = (text: string): Uint8Array => Buffer.from(text)
+
+async function withPorts(use: (node: ShardPort, client: ShardPort) => Promise<void>): Promise<void> {
+  const name = `ports-${process.pid}`
+  await using group = await join({ rank: 0, size: 1, rendezvous: `local:${name}` })
+  const node = await openNode(group, { name })
+  const cards = new NodeCards(name)
+  const client = new IndexClient({ name, places: () => cards.list(), isHere: true })
+  try {
+    await client.begin(limits)
+    await use(node.shard(0), client.shard(0))
+  } finally {
+    await client.close()
+    await node.close()
+  }
+}
+
+/** A client reads memory once it knows whose. */
+async function looked(look: () => unknown): Promise<unknown> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const found = look()
+    if (found !== undefined) return found instanceof Uint8Array ? Buffer.from(found).toString() : found
+    await sleep(5)
+  }
+  throw new Error('memory was not read')
+}
+
+test('each database is read, watched, waited for and looked at by its number, also after a swap', () =>
+  withPorts(async (node, client) => {
+    for (const port of [node, client]) {
+      for (const db of [0, 1, 2])
+        await port.run(
+          [callIn(db, ['SET', 'a', `in ${db}`]), callIn(db, ['HSET', 'h', 'f', `field ${db}`])],
+          undefined,
+          limits,
+        )
+      await port.run([callIn(0, ['SWAPDB', '1', '2'])], undefined, limits)
+      for (const [db, had] of [
+        [0, 0],
+        [1, 2],
+        [2, 1],
+      ] as const) {
+        assert.equal(await looked(() => port.lookAt(bytes('a'), db)), `in ${had}`)
+        assert.equal(await looked(() => port.lookAtField(bytes('h'), bytes('f'), db)), `field ${had}`)
+        const [value] = await port.read([callIn(db, ['GET', 'a'])], limits)
+        assert.equal(Buffer.from(value as Uint8Array).toString(), `in ${had}`)
+      }
+      const [version] = await port.versions([bytes('a')], limits, 1)
+      const watched = [{ key: bytes('a'), version: version!, db: 1 }]
+      assert.deepEqual(await port.run([callIn(1, ['DEL', 'a'])], watched, limits), [1])
+      assert.equal(await port.run([callIn(1, ['SET', 'a', 'x'])], watched, limits), null)
+      assert.equal(await looked(() => port.lookAt(bytes('a'), 1)), null)
+      const waiting = port.wait(callIn(3, ['BLPOP', 'list', '0']), 5_000, undefined)
+      for (const db of [0, 3]) await port.run([callIn(db, ['RPUSH', 'list', `of ${db}`])], undefined, limits)
+      assert.equal(shown(await waiting, false), '["list","of 3"]')
+      await port.run([callIn(0, ['FLUSHALL'])], undefined, limits)
+    }
+  }))
