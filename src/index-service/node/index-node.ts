@@ -1,6 +1,7 @@
 import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { IndexPort, ShardPort } from '../port.ts'
+import type { OnKeyEvent } from '../state/key-events.ts'
 import type { IndexSight, NodeCard, Place } from './index-contract.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
@@ -21,6 +22,8 @@ export interface NodeOptions {
   readonly inFlightMax: number
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
+  /** Is told what happens to keys of the shards that are held here. */
+  readonly onEvent: OnKeyEvent | undefined
 }
 
 /** How often a node looks whether it is to hold other shards. */
@@ -248,13 +251,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     shard: number,
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<void> {
-    const { name, replicas, directory, memoryBytes } = this.#options
+    const { name, replicas, directory, memoryBytes, onEvent } = this.#options
     const replica = await ShardReplica.open(this.#group, {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
       replicas,
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
       memoryBytes: Math.ceil(memoryBytes / this.shards),
       founders: this.#founders(shard),
+      onEvent,
       ...limits,
     })
     this.#replicas.set(shard, replica)
