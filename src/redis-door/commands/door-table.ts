@@ -4,6 +4,7 @@ import { cluster } from './cluster.ts'
 import { configCommands } from './config.ts'
 import { connections } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
+import { functions } from './functions.ts'
 import { logCommands } from './logs.ts'
 import { publishing } from './publishing.ts'
 import { transactions } from './transactions.ts'
@@ -12,7 +13,8 @@ import { userCommands } from './users.ts'
 const byName = new Map<string, DoorCommand>()
 
 const all = [
-  ...[...cluster, ...connections, ...clientCommands, ...configCommands, ...logCommands, ...publishing],
+  ...[...cluster,
+  ...functions, ...connections, ...clientCommands, ...configCommands, ...logCommands, ...publishing],
   ...[...transactions(doorCommandNamed), ...catalogueCommands(doorCommandNamed), ...userCommands(doorCommandNamed)],
 ]
 
