@@ -37,7 +37,7 @@ test('ioredis: commands, pipelines, transactions and buffers', async () => {
     assert.deepEqual(await redis.getBuffer('io:bytes'), bytes)
     await redis.hset('io:hash', { one: '1', two: '2' })
     assert.deepEqual(await redis.hgetall('io:hash'), { one: '1', two: '2' })
-    await redis.zadd('io:z', 1.5, 'a', 2, 'b')
+    await redis.zadd('io:z', '1.5', 'a', '2', 'b')
     assert.deepEqual(await redis.zrange('io:z', 0, -1, 'WITHSCORES'), ['a', '1.5', 'b', '2'])
     const pipeline = redis.pipeline()
     for (let at = 0; at < 500; at += 1) pipeline.rpush('io:list', String(at))
