@@ -4,6 +4,7 @@ import { Notifications } from './publish/notifications.ts'
 import { Publisher } from './publish/publisher.ts'
 import { ClusterMap } from './routing/cluster-map.ts'
 import { Router } from './routing/router.ts'
+import { Scripts } from './scripts/scripts.ts'
 
 /** What a door is opened with. */
 export interface DoorSettings {
@@ -28,12 +29,15 @@ export class DoorServices {
   readonly clients: Clients = new Clients()
   readonly publisher: Publisher
   readonly notifications: Notifications
+  readonly scripts: Scripts
 
-  constructor(node: IndexNode, settings: DoorSettings) {
+  /** `isOfDoor`: whether a command is one of the door's. */
+  constructor(node: IndexNode, settings: DoorSettings, isOfDoor: (name: string) => boolean) {
     this.node = node
     this.settings = settings
     this.cluster = new ClusterMap(node)
     this.publisher = new Publisher(node)
+    this.scripts = new Scripts(this.publisher, node.shards, isOfDoor)
     this.notifications = new Notifications(this.publisher)
     this.router = new Router(node, settings)
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { IndexNode } from '../index-service/index.ts'
+import { doorCommandNamed } from './commands/door-table.ts'
 import { Connection } from './connection/connection.ts'
 import { DoorServices, type DoorSettings } from './door-services.ts'
 
@@ -23,7 +24,7 @@ export class RedisDoor implements AsyncDisposable {
 
   /** @throws Error of the system if it cannot listen there. */
   static async open(node: IndexNode, settings: DoorSettings): Promise<RedisDoor> {
-    const door = new RedisDoor(new DoorServices(node, settings))
+    const door = new RedisDoor(new DoorServices(node, settings, (name) => doorCommandNamed(name) !== undefined))
     door.#server.listen(settings.port, settings.address)
     await once(door.#server, 'listening')
     node.showDoor({ address: settings.announce, port: door.port })
