@@ -86,7 +86,7 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
       const level = lua.numberAt(state, 1)
       if (lua.typeAt(state, 1) !== LuaType.Number)
         throw fault('ERR First argument must be a number (log level).')
-      if (level < 0 || level > 3) throw fault('ERR Invalid log level.')
+      if (level < 0 || level > 3) throw fault('ERR Invalid debug level.')
       return 0
     },
     // Effects are always what is replicated, and to all.

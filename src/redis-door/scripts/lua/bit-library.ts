@@ -1,5 +1,5 @@
 import { type Lua, type LuaFunction, LuaFault } from './lua.ts'
-import { LuaType, type Pointer } from './wasm.ts'
+import type { Pointer } from './wasm.ts'
 
 /** As C casts a double to 32 bits: what is above is cut. */
 function bitsOf(value: number): number {
@@ -9,8 +9,7 @@ function bitsOf(value: number): number {
 /** Functions of LuaJIT's `bit`: numbers are of 32 bits, and have a sign. */
 export function bitLibrary(lua: Lua): Readonly<Record<string, LuaFunction>> {
   const argument = (state: Pointer, at: number, name: string): number => {
-    const type = lua.typeAt(state, at)
-    if (type === LuaType.Number || type === LuaType.String) return bitsOf(lua.numberAt(state, at))
+    if (lua.isNumberAt(state, at)) return bitsOf(lua.numberAt(state, at))
     const found = lua.top(state) < at ? 'no value' : lua.typeNameAt(state, at)
     throw new LuaFault(`bad argument #${at} to '${name}' (number expected, got ${found})`)
   }

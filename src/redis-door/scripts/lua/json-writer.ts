@@ -31,7 +31,7 @@ export function jsonOf(lua: Lua, state: Pointer, depth: number = 0): string {
     case LuaType.Nil:
       return 'null'
     case LuaType.Table:
-      if (depth >= DEPTH_MAX) throw refused('excessively nested', depth + 1)
+      if (depth >= DEPTH_MAX) throw new LuaFault(`Cannot serialise, excessive nesting (${depth + 1})`)
       return tableOf(lua, state, depth + 1)
     case LuaType.LightUserdata:
       return 'null'
@@ -40,10 +40,6 @@ export function jsonOf(lua: Lua, state: Pointer, depth: number = 0): string {
       throw new LuaFault(`Cannot serialise ${what}: type not supported`)
     }
   }
-}
-
-function refused(why: string, depth: number): LuaFault {
-  return new LuaFault(`Cannot serialise, ${why} (${depth})`)
 }
 
 function quoted(bytes: Uint8Array): string {
@@ -103,7 +99,7 @@ function objectOf(lua: Lua, state: Pointer, depth: number): string {
   while (lua.next(state, table)) {
     const type = lua.typeAt(state, -2)
     if (type !== LuaType.Number && type !== LuaType.String)
-      throw new LuaFault('Cannot serialise table: table key must be a number or string')
+      throw new LuaFault(`Cannot serialise ${lua.typeNameAt(state, -2)}: table key must be a number or string`)
     const name =
       type === LuaType.Number ? `"${numberText(lua.numberAt(state, -2))}"` : quoted(lua.bytesAt(state, -2))
     parts.push(`${name}:${jsonOf(lua, state, depth)}`)

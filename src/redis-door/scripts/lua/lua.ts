@@ -75,6 +75,11 @@ export class Lua {
     return this.#module._lua_tonumberx(state, index, 0)
   }
 
+  /** Also of text that is a number. */
+  isNumberAt(state: Pointer, index: number): boolean {
+    return this.#module._lua_isnumber(state, index) !== 0
+  }
+
   truthAt(state: Pointer, index: number): boolean {
     return this.#module._lua_toboolean(state, index) !== 0
   }

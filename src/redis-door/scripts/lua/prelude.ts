@@ -18,12 +18,22 @@ local function whole(x)
 end
 
 local sub, rep, byte, char, format, gmatch = string.sub, string.rep, string.byte, string.char, string.format, string.gmatch
-function string.sub(s, i, j)
-  if j == nil then return sub(s, whole(i)) end
-  return sub(s, whole(i), whole(j))
+local function isWhole(x) return math_type(x) ~= 'float' or x == floor(x) end
+function string.sub(...)
+  local s, i, j = ...
+  if isWhole(i) and isWhole(j) then return sub(...) end
+  return sub(s, whole(i), whole(j or -1))
 end
-function string.rep(s, n) return rep(s, whole(n)) end
-function string.byte(s, i, j) return byte(s, whole(i), whole(j)) end
+function string.rep(...)
+  local s, n = ...
+  if isWhole(n) then return rep(...) end
+  return rep(s, whole(n))
+end
+function string.byte(...)
+  local s, i, j = ...
+  if isWhole(i) and isWhole(j) then return byte(...) end
+  return byte(s, whole(i), whole(j or i))
+end
 local wholes = { d = true, i = true, u = true, c = true, o = true, x = true, X = true }
 function string.format(text, ...)
   local count, cut = select('#', ...), false
@@ -118,10 +128,9 @@ function load(pieces, name)
   end
   return loadstring_now(text, name or '=(load)')
 end
-os = { clock = os.clock }
 redis, cjson, cmsgpack, bit, struct = door.redis, door.cjson, door.cmsgpack, door.bit, door.struct
 local traced = getinfo
-debug, io, package, require, utf8, dofile, loadfile, print, warn = nil
+debug, io, os, package, require, utf8, dofile, loadfile, print, warn = nil
 
 -- What is protected is seen through an empty table.
 local missing, readonly = door.missing, door.readonly
@@ -136,14 +145,19 @@ local function shielded(what)
   shields[shield] = true
   return shield
 end
-for _, name in ipairs({ 'string', 'table', 'math', 'coroutine', 'os', 'redis', 'cjson', 'cmsgpack', 'bit', 'struct' }) do
+for _, name in ipairs({ 'string', 'table', 'math', 'coroutine', 'redis', 'cjson', 'cmsgpack', 'bit', 'struct' }) do
   if G[name] ~= nil then G[name] = shielded(G[name]) end
 end
 getmetatable('').__metatable = false
+local READONLY = 'Attempt to modify a readonly table'
 local rawset_54 = rawset
-function rawset(t, key, value)
-  if shields[t] then readonly() end
+function G.rawset(t, key, value)
+  if shields[t] then error(READONLY, 0) end
   return rawset_54(t, key, value)
+end
+function G.setmetatable(t, metatable)
+  if shields[t] then error(READONLY, 0) end
+  return setmetatable(t, metatable)
 end
 setmetatable(G, { __index = missing })
 local seen = shielded(G)

@@ -26,6 +26,7 @@ export interface LuaModule {
   _lua_type(state: Pointer, index: number): number
   _lua_typename(state: Pointer, type: number): Pointer
   _lua_tonumberx(state: Pointer, index: number, isNumber: Pointer): number
+  _lua_isnumber(state: Pointer, index: number): number
   _lua_toboolean(state: Pointer, index: number): number
   _lua_tolstring(state: Pointer, index: number, length: Pointer): Pointer
   _lua_rawlen(state: Pointer, index: number): number
@@ -71,9 +72,8 @@ const LOOKS_LIKE_INTEGER = bytesOf('-0123456789\0')
  * @throws Error if it is not there, or is not as expected.
  */
 export async function loadLua(): Promise<LuaModule> {
-  const name = 'wasmoon'
-  const { LuaWasm } = (await import(name)) as { LuaWasm: { initialize(): Promise<{ module: LuaModule }> } }
-  const { module } = await LuaWasm.initialize()
+  const { LuaWasm } = await import('wasmoon')
+  const { module } = (await LuaWasm.initialize()) as unknown as { module: LuaModule }
   const memory = Buffer.from(module.HEAPU8.buffer, 0, module.HEAPU8.length)
   const at = memory.indexOf(LOOKS_LIKE_INTEGER)
   if (at < 0) throw new Error('this version of wasmoon shows numbers otherwise')
