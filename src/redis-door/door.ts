@@ -4,6 +4,7 @@ import type { IndexNode } from '../index-service/index.ts'
 import { doorCommandNamed } from './commands/door-table.ts'
 import { Connection } from './connection/connection.ts'
 import { DoorServices, type DoorSettings } from './door-services.ts'
+import type { Scripts } from './scripts/scripts.ts'
 
 const TOO_MANY = '-ERR max number of clients reached\r\n'
 
@@ -34,6 +35,11 @@ export class RedisDoor implements AsyncDisposable {
   /** The port on which it listens. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Its scripts, and how long they may run. */
+  get scripts(): Scripts {
+    return this.#services.scripts
   }
 
   /** Connections end at once. */
