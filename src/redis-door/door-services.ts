@@ -1,10 +1,23 @@
+import type { Buffer } from 'node:buffer'
 import type { IndexNode } from '../index-service/index.ts'
+import { DoorUsers } from './access/door-users.ts'
+import { Activity } from './activity/activity.ts'
+import { ClientLimits } from './connection/client-limits.ts'
 import { Clients } from './connection/clients.ts'
+import { Pause } from './connection/pause.ts'
 import { Notifications } from './publish/notifications.ts'
 import { Publisher } from './publish/publisher.ts'
 import { ClusterMap } from './routing/cluster-map.ts'
 import { Router } from './routing/router.ts'
 import { Scripts } from './scripts/scripts.ts'
+import { DoorParameters } from './settings/door-parameters.ts'
+
+/** Certificates and keys, as PEM. With `ca`, clients have to show a certificate of it. */
+export interface DoorTls {
+  readonly cert: Buffer
+  readonly key: Buffer
+  readonly ca: Buffer | undefined
+}
 
 /** What a door is opened with. */
 export interface DoorSettings {
@@ -18,6 +31,12 @@ export interface DoorSettings {
   readonly timeoutMs: number
   /** Clients know of the nodes, and go to that of a key's leader. */
   readonly isCluster: boolean
+  /** Connections are encrypted. */
+  readonly tls?: DoorTls | undefined
+  /** What is answered is on disks. */
+  readonly hasDirectory?: boolean
+  /** Ends the process, as SHUTDOWN asks. Without it, SHUTDOWN is refused. */
+  readonly onShutdown?: () => void
 }
 
 /** What commands and connections of one door share. */
@@ -27,6 +46,12 @@ export class DoorServices {
   readonly router: Router
   readonly cluster: ClusterMap
   readonly clients: Clients = new Clients()
+  readonly parameters: DoorParameters
+  readonly activity: Activity
+  readonly users: DoorUsers
+  readonly limits: ClientLimits
+  readonly pause: Pause = new Pause()
+  readonly sinceMs: number = Date.now()
   readonly publisher: Publisher
   readonly notifications: Notifications
   readonly scripts: Scripts
@@ -37,8 +62,17 @@ export class DoorServices {
     this.settings = settings
     this.cluster = new ClusterMap(node)
     this.publisher = new Publisher(node)
-    this.scripts = new Scripts(this.publisher, node.shards, isOfDoor)
-    this.notifications = new Notifications(this.publisher)
+    this.scripts = new Scripts({
+      publisher: this.publisher,
+      shards: node.shards,
+      isOfDoor,
+      timeLimitMs: () => Number(this.parameters.get('busy-reply-threshold')),
+    })
+    this.notifications = new Notifications(node, this.publisher)
     this.router = new Router(node, settings)
+    this.parameters = new DoorParameters(settings, this.notifications)
+    this.activity = new Activity(this.parameters)
+    this.users = new DoorUsers(this.parameters)
+    this.limits = new ClientLimits(this.parameters, this.activity.statistics)
   }
 }

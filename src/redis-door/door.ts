@@ -1,26 +1,30 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import type { IndexNode } from '../index-service/index.ts'
 import { doorCommandNamed } from './commands/door-table.ts'
 import { Connection } from './connection/connection.ts'
 import { DoorServices, type DoorSettings } from './door-services.ts'
-import type { Scripts } from './scripts/scripts.ts'
 
 const TOO_MANY = '-ERR max number of clients reached\r\n'
+/** How often idle and slow clients are looked for. */
+const SWEEP_MS = 1000
 
 /** Takes clients of Redis to an index. */
 export class RedisDoor implements AsyncDisposable {
   readonly #services: DoorServices
   readonly #server: Server
+  readonly #sweeper: NodeJS.Timeout
 
   private constructor(services: DoorServices) {
     this.#services = services
-    this.#server = createServer((socket) => {
-      if (services.clients.size >= services.settings.clientsMax) {
-        socket.on('error', () => undefined)
-        socket.end(TOO_MANY)
-      } else new Connection(services, socket)
-    })
+    const { tls } = services.settings
+    const take = (socket: Socket): void => this.#take(socket)
+    this.#server =
+      tls === undefined
+        ? createServer(take)
+        : createTlsServer({ ...tls, requestCert: tls.ca !== undefined, rejectUnauthorized: true }, take)
+    this.#sweeper = setInterval(() => services.limits.sweep(services.clients), SWEEP_MS).unref()
   }
 
   /** @throws Error of the system if it cannot listen there. */
@@ -37,19 +41,27 @@ export class RedisDoor implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Its scripts, and how long they may run. */
-  get scripts(): Scripts {
-    return this.#services.scripts
-  }
-
   /** Connections end at once. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
+    clearInterval(this.#sweeper)
     const closed = once(this.#server, 'close')
     this.#server.close()
     this.#services.publisher.stop()
     for (const client of this.#services.clients) client.line.destroy()
     await closed
+  }
+
+  #take(socket: Socket): void {
+    const { clients, parameters, activity } = this.#services
+    if (clients.size < parameters.clientsMax) {
+      activity.statistics.connections += 1
+      new Connection(this.#services, socket)
+      return
+    }
+    activity.statistics.refusedConnections += 1
+    socket.on('error', () => undefined)
+    socket.end(TOO_MANY)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

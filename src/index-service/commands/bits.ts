@@ -28,11 +28,12 @@ function setbit(keyspace: Keyspace, args: Args): Reply {
   const bit = parseInteger(args[2]!)
   if (bit !== 0 && bit !== 1) throw new CommandFault('bit is not an integer or out of range')
   const at = Math.floor(offset / 8)
-  const bytes = lengthened(keyspace.string(args[0]!), at + 1)
+  const stored = keyspace.string(args[0]!)
+  const bytes = lengthened(stored, at + 1)
   const mask = 0x80 >> (offset % 8)
   const old = (bytes[at]! & mask) === 0 ? 0 : 1
   bytes[at] = bit === 1 ? bytes[at]! | mask : bytes[at]! & ~mask
-  keyspace.keepString(args[0]!, bytes)
+  if (bit !== old || bytes.length !== stored?.length) keyspace.keepString(args[0]!, bytes)
   return old
 }
 

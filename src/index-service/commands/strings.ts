@@ -37,10 +37,10 @@ function set(keyspace: Keyspace, args: Args, context: CommandContext): Reply {
   const atMs = expiry === undefined ? 0 : expiryOf(expiry.argument, expiry.unit, 'set', context.timeMs)
   const old = returnsOld ? get(keyspace, args) : null
   if (condition !== undefined && keyspace.has(key) !== (condition === 'xx')) return old
-  // It would expire at once.
-  if (expiry !== undefined && atMs <= context.timeMs) keyspace.remove(key)
-  else if (keepsTtl) keyspace.keepString(key, args[1]!)
+  if (keepsTtl) keyspace.keepString(key, args[1]!)
   else keyspace.setString(key, args[1]!, atMs)
+  // It may expire at once.
+  if (atMs !== 0) keyspace.has(key)
   return returnsOld ? old : 'OK'
 }
 

@@ -13,6 +13,7 @@ import { copyOf } from '../memory/copy.ts'
 import { RecordTable } from '../memory/record-table.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
+import type { OnKeyEvent } from '../state/key-events.ts'
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 import { shardCodec } from '../state/shard-codec.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
@@ -31,6 +32,8 @@ export interface ShardReplicaOptions {
   readonly signal: AbortSignal | undefined
   /** In a group of a fixed size, the ranks that found it. */
   readonly founders: readonly number[]
+  /** Is told what happens to keys, in each process that holds the shard. */
+  readonly onEvent?: OnKeyEvent | undefined
 }
 
 /** How many keys a shard has, and what they take. */
@@ -95,13 +98,14 @@ export class ShardReplica implements ShardPort {
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
-    const { name, replicas, directory, memoryBytes, timeoutMs, signal, founders } = options
+    const { name, replicas, directory, memoryBytes, timeoutMs, signal, founders, onEvent } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
     const shard = new ShardMachine({
       records: table,
       memoryMax: memoryBytes,
       onServed: (waiter, reply) => waiting.served(waiter, reply),
+      onEvent,
     })
     try {
       const replicated = await replicate<ShardMachine>(group, {

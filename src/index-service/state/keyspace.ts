@@ -10,11 +10,13 @@ import { SortedSetValue } from '../values/sorted-set-value.ts'
 import { StreamValue } from '../values/stream-value.ts'
 import { Collections } from './collections.ts'
 import { Expiries } from './expiries.ts'
+import type { KeyEvents } from './key-events.ts'
 import { KeyListing } from './key-listing.ts'
 import { KeyOrder } from './key-order.ts'
 import * as format from './record-format.ts'
-import { expireAtOf, HEAD_BYTES, packHead, RecordKeys, RecordType } from './record-format.ts'
+import { expireAtOf, RecordType } from './record-format.ts'
 import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
+import { SpaceRecords } from './space-records.ts'
 
 /** In place of a time: the one that there is. */
 const KEEP = -1
@@ -29,24 +31,27 @@ export type Moment = Pick<CommandContext, 'timeMs' | 'index' | 'isRead'>
  * A key that has expired by the time of the log is not there. It is removed when a command in the log touches it.
  */
 export class Keyspace {
+  /** The number that it has now. */
+  db: number
   /** By which its records are known. */
   readonly space: number
-  readonly #records: Records
-  readonly #keys = new RecordKeys()
+  readonly listing: KeyListing
+  readonly #records: SpaceRecords
   readonly #collections = new Collections()
-  readonly #listing: KeyListing
   readonly #expiries = new Expiries()
   readonly #order = new KeyOrder()
   #size = 0
-  #buffer = new Uint8Array(4096)
   readonly #moment: Moment
+  readonly #events: KeyEvents | undefined
 
-  /** `moment` is that of the command that runs. */
-  constructor(records: Records, space: number, moment: Moment) {
+  /** `moment` is that of the command that runs. `events` are told in the name of the database. */
+  constructor(records: Records, space: number, moment: Moment, events?: KeyEvents) {
     this.space = space
-    this.#records = records
+    this.db = space
+    this.#events = events
+    this.#records = new SpaceRecords(records, space)
     this.#moment = moment
-    this.#listing = new KeyListing(records, space, (key) => this.#isLive(key))
+    this.listing = new KeyListing(records, space, (key) => this.#isLive(key))
   }
 
   /** How many keys there are, with those that have expired and were not touched since. */
@@ -125,6 +130,20 @@ export class Keyspace {
 
   /** Make the key a string, whatever it was. `bytes` are not a view of a record. */
   setString(key: Uint8Array, bytes: Uint8Array, expireAtMs: number = 0): void {
+    const isNew = this.#putString(key, bytes, expireAtMs)
+    if (this.#events === undefined) return
+    this.#tellChange(key, isNew, this.#events.command)
+    if (expireAtMs !== 0) this.tell('expire', key)
+  }
+
+  /** As {@link setString}, and it expires as before. `isTold`: its change is an event. */
+  keepString(key: Uint8Array, bytes: Uint8Array, isTold: boolean = true): void {
+    const isNew = this.#putString(key, bytes, KEEP)
+    this.#tellChange(key, isNew, isTold ? this.#events?.command : undefined)
+  }
+
+  /** True if the key is new. */
+  #putString(key: Uint8Array, bytes: Uint8Array, expireAtMs: number): boolean {
     const old = this.#record(key)
     const oldMs = old === undefined ? 0 : expireAtOf(old)
     const atMs = expireAtMs === KEEP ? oldMs : expireAtMs
@@ -132,28 +151,44 @@ export class Keyspace {
     if (old === undefined) this.#enter(key)
     else if (format.typeOf(old) !== RecordType.String) this.#dropCollection(key, latin1Of(key))
     this.#write(key, RecordType.String, atMs, bytes)
+    return old === undefined
   }
 
-  /** As {@link setString}, and it expires as before. */
-  keepString(key: Uint8Array, bytes: Uint8Array): void {
-    this.setString(key, bytes, KEEP)
-  }
-
-  /** A collection has changed, or is new. The key may not hold anything else. An empty one is removed. */
-  changed(key: Uint8Array, value: Collection): void {
+  /**
+   * A collection has changed, or is new. The key may not hold anything else. An empty one is removed. `event` is told
+   * in place of the command's own.
+   */
+  changed(key: Uint8Array, value: Collection, event: string | undefined = this.#events?.command): void {
     const name = latin1Of(key)
     const isOld = this.#collections.has(name)
     if (value.size === 0 && value.type !== RecordType.Stream) {
-      if (isOld) this.remove(key)
+      if (!isOld) return
+      this.#tellChange(key, false, event)
+      this.remove(key)
       return
     }
-    const expireAtMs = isOld ? expireAtOf(this.#record(key)!) : 0
-    if (isOld) this.#collections.account(name)
-    else {
-      this.#enter(key)
-      this.#collections.add(name, value)
-    }
+    if (isOld) {
+      this.#collections.account(name)
+      this.#write(key, value.type, expireAtOf(this.#record(key)!))
+    } else this.#putCollection(key, value)
+    this.#tellChange(key, !isOld, event)
+  }
+
+  #putCollection(key: Uint8Array, value: Collection, expireAtMs: number = 0): void {
+    this.#enter(key)
+    this.#collections.add(latin1Of(key), value)
+    this.#moveExpiry(key, 0, expireAtMs)
     this.#write(key, value.type, expireAtMs)
+  }
+
+  #tellChange(key: Uint8Array, isNew: boolean, event: string | undefined): void {
+    if (isNew) this.tell('new', key)
+    this.tell(event, key)
+  }
+
+  /** Say what has happened to a key; undefined: nothing. */
+  tell(event: string | undefined, key: Uint8Array): void {
+    this.#events?.tell(this.db, event, key)
   }
 
   /** Something else that a command may wait for has come to a key. */
@@ -163,12 +198,24 @@ export class Keyspace {
 
   /** Make the key this collection, whatever it was; an empty one removes it. */
   replace(key: Uint8Array, value: Collection): void {
-    this.remove(key)
-    this.changed(key, value)
+    if (value.size === 0) {
+      this.remove(key)
+      return
+    }
+    const isNew = !this.discard(key)
+    this.#putCollection(key, value)
+    this.#tellChange(key, isNew, this.#events?.command)
   }
 
   /** False if it was not there. */
   remove(key: Uint8Array): boolean {
+    const isOld = this.discard(key)
+    if (isOld) this.tell('del', key)
+    return isOld
+  }
+
+  /** The same, which something else says. */
+  discard(key: Uint8Array): boolean {
     const record = this.#record(key)
     if (record === undefined) return false
     this.#remove(key, record)
@@ -180,39 +227,40 @@ export class Keyspace {
     const record = this.#record(key)!
     this.#moveExpiry(key, expireAtOf(record), expireAtMs)
     this.#write(key, format.typeOf(record), expireAtMs, format.stringOf(record))
+    this.tell(expireAtMs === 0 ? 'persist' : 'expire', key)
   }
 
   /** A view of the value of a field. */
   field(key: Uint8Array, field: Uint8Array): Uint8Array | undefined {
-    return this.#records.get(this.#keys.ofField(key, field, this.space))
+    return this.#records.field(key, field)
   }
 
   /** True if the field is new. {@link changed} has to follow. */
   setField(key: Uint8Array, hash: HashValue, field: Uint8Array, value: Uint8Array): boolean {
     const isNew = hash.add(latin1Of(field))
-    this.#records.set(this.#keys.ofField(key, field, this.space), value)
+    this.#records.setField(key, field, value)
     return isNew
   }
 
   /** False if it was not there. {@link changed} has to follow. */
   deleteField(key: Uint8Array, hash: HashValue, field: Uint8Array): boolean {
     if (!hash.delete(latin1Of(field))) return false
-    return this.#records.delete(this.#keys.ofField(key, field, this.space))
+    return this.#records.deleteField(key, field)
   }
 
   /** Copy what is at `from` in a database, which may be another one, to a key, whatever that was. */
   copyFrom(source: Keyspace, from: Uint8Array, to: Uint8Array): void {
     const record = source.#record(from)!
     const expireAtMs = expireAtOf(record)
-    if (format.typeOf(record) === RecordType.String) {
-      this.setString(to, Uint8Array.from(format.stringOf(record)), expireAtMs)
-      return
+    if (format.typeOf(record) === RecordType.String)
+      this.#putString(to, Uint8Array.from(format.stringOf(record)), expireAtMs)
+    else {
+      this.discard(to)
+      const value = source.#collections.copyOf(latin1Of(from))
+      if (value instanceof HashValue) this.#records.copyFields(source.#records, from, { to, hash: value })
+      this.#putCollection(to, value, expireAtMs)
     }
-    this.remove(to)
-    const value = source.#collections.copyOf(latin1Of(from))
-    if (value instanceof HashValue) this.#copyFields(source, from, { to, hash: value })
-    this.changed(to, value)
-    if (expireAtMs !== 0) this.setExpiry(to, expireAtMs)
+    this.tell('new', to)
   }
 
   /** Remove up to `limit` keys that have expired, in the order in which they did. */
@@ -227,8 +275,7 @@ export class Keyspace {
 
   /** Remove all keys, which are few beside those of other databases. */
   flush(): void {
-    for (const key of [...this.#listing.every()])
-      this.#remove(key, this.#records.get(this.#keys.ofKey(key, this.space))!)
+    for (const key of [...this.listing.every()]) this.#remove(key, this.#records.get(key)!)
   }
 
   /** All records are gone. */
@@ -244,21 +291,6 @@ export class Keyspace {
     return this.#collections.takeReady()
   }
 
-  /** Keys for SCAN. */
-  scan(cursor: number, count: number): { readonly cursor: number; readonly keys: readonly Uint8Array[] } {
-    return this.#moment.isRead ? this.#listing.scan(cursor, count) : this.#listing.scanAll()
-  }
-
-  /** All keys in the order of their bytes, as latin1. */
-  sortedKeys(): string[] {
-    return this.#listing.sorted()
-  }
-
-  /** Any key. `random` is a uniform uint32. */
-  randomKey(random: number): Uint8Array | undefined {
-    return this.#moment.isRead ? this.#listing.sample(random) : this.#listing.choose(random)
-  }
-
   /** Keys that are encoded tuples, from `from` up to before `to`, or backwards. */
   *range(from: Uint8Array, to: Uint8Array, isReverse: boolean): Generator<Uint8Array> {
     for (const name of this.#order.range(latin1Of(from), latin1Of(to), isReverse)) {
@@ -269,7 +301,7 @@ export class Keyspace {
 
   /** Write a key that may have expired, and all that is known of it. */
   encodeKey(writer: SnapshotWriter, key: Uint8Array): void {
-    const record = this.#records.get(this.#keys.ofKey(key, this.space))!
+    const record = this.#records.get(key)!
     const type = format.typeOf(record)
     writer.u8(type)
     writer.bytes(key)
@@ -293,22 +325,23 @@ export class Keyspace {
     this.#enter(key)
     this.#moveExpiry(key, 0, expireAtMs)
     if (type === RecordType.String) {
-      this.#writeHead(key, { type, version, expireAtMs }, reader.bytes())
+      this.#records.set(key, { type, version, expireAtMs }, reader.bytes())
       return
     }
     const value = decodeCollection(type, reader)
     this.#collections.add(latin1Of(key), value)
-    this.#writeHead(key, { type, version, expireAtMs })
+    this.#records.set(key, { type, version, expireAtMs })
     if (value instanceof HashValue)
-      for (const field of value.members)
-        this.#records.set(this.#keys.ofField(key, bytesOf(field), this.space), reader.bytes())
+      for (const field of value.members) this.#records.setField(key, bytesOf(field), reader.bytes())
   }
 
   /** The record of a key that has not expired. */
   #record(key: Uint8Array): Uint8Array | undefined {
-    const record = this.#records.get(this.#keys.ofKey(key, this.space))
+    const record = this.#records.get(key)
     if (record === undefined || this.#isValid(record)) return record
-    if (!this.#moment.isRead) this.#remove(key, record)
+    if (this.#moment.isRead) return undefined
+    this.#remove(key, record)
+    this.tell('expired', key)
     return undefined
   }
 
@@ -318,7 +351,7 @@ export class Keyspace {
   }
 
   #isLive(key: Uint8Array): boolean {
-    const record = this.#records.get(this.#keys.ofKey(key, this.space))
+    const record = this.#records.get(key)
     return record !== undefined && this.#isValid(record)
   }
 
@@ -332,16 +365,7 @@ export class Keyspace {
   }
 
   #write(key: Uint8Array, type: number, expireAtMs: number, bytes?: Uint8Array): void {
-    this.#writeHead(key, { type, version: this.#moment.index, expireAtMs }, bytes)
-  }
-
-  #writeHead(key: Uint8Array, head: format.RecordHead, bytes?: Uint8Array): void {
-    const lengthBytes = HEAD_BYTES + (bytes?.length ?? 0)
-    // Not the memory of a large value for ever.
-    const buffer = lengthBytes <= this.#buffer.length ? this.#buffer : new Uint8Array(lengthBytes)
-    packHead(buffer, head)
-    if (bytes !== undefined) buffer.set(bytes, HEAD_BYTES)
-    this.#records.set(this.#keys.ofKey(key, this.space), buffer.subarray(0, lengthBytes))
+    this.#records.set(key, { type, version: this.#moment.index, expireAtMs }, bytes)
   }
 
   #enter(key: Uint8Array): void {
@@ -354,26 +378,17 @@ export class Keyspace {
     this.#moveExpiry(key, expireAtOf(record), 0)
     if (!isString) this.#dropCollection(key, latin1Of(key))
     if (KeyOrder.holds(key)) this.#order.remove(latin1Of(key))
-    this.#records.delete(this.#keys.ofKey(key, this.space))
+    this.#records.delete(key)
     this.#size -= 1
   }
 
   #dropCollection(key: Uint8Array, name: string): void {
     const value = this.#collections.get(name)
-    if (value instanceof HashValue)
-      for (const field of value.members) this.#records.delete(this.#keys.ofField(key, bytesOf(field), this.space))
+    if (value instanceof HashValue) this.#records.deleteFields(key, value)
     this.#collections.delete(name)
   }
 
   #moveExpiry(key: Uint8Array, from: number, to: number): void {
     if (from !== to) this.#expiries.move(latin1Of(key), from, to)
-  }
-
-  #copyFields(source: Keyspace, from: Uint8Array, { to, hash }: { to: Uint8Array; hash: HashValue }): void {
-    for (const name of hash.members) {
-      const field = bytesOf(name)
-      const value = Uint8Array.from(source.field(from, field)!)
-      this.#records.set(this.#keys.ofField(to, field, this.space), value)
-    }
   }
 }

@@ -49,7 +49,12 @@ export class Scratch {
     this.#isFull = isFull
     this.#random.seed(Math.floor(Math.random() * 2 ** 32))
     const moment = { timeMs, index, isRead: false }
-    this.#own = new Databases(new LoadingRecords((recordKey) => this.#load(recordKey)), moment, () => [])
+    this.#own = new Databases({
+      records: new LoadingRecords((recordKey) => this.#load(recordKey)),
+      moment,
+      waitingKeys: () => [],
+      events: undefined,
+    })
     this.#context = Object.assign(moment, {
       db: 0,
       databases: this.#own,
@@ -113,7 +118,7 @@ export class Scratch {
   #loadAll(db: number): void {
     const own = this.#own.at(db)
     if (this.#flushed.has(own.space)) return
-    for (const name of this.#source.at(own.space).sortedKeys()) own.has(bytesOf(name))
+    for (const name of this.#source.at(own.space).listing.sorted()) own.has(bytesOf(name))
   }
 
   /** The first look at a key. Spaces have the numbers that databases had at the beginning. */

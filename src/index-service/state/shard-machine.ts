@@ -6,6 +6,7 @@ import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { Databases } from './databases.ts'
+import { KeyEvents, type OnKeyEvent } from './key-events.ts'
 import { CommandRandom } from './random.ts'
 import { Scratch } from './scratch.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
@@ -28,6 +29,11 @@ export interface ShardOptions {
   readonly memoryMax?: number
   /** Is told what a call that waited came to. It must not throw. */
   readonly onServed?: (waiter: number, reply: Reply) => void
+  /**
+   * Is told what happens to keys as the log is applied: in each process, and again if the log is read again after a
+   * restart.
+   */
+  readonly onEvent?: OnKeyEvent | undefined
 }
 
 /**
@@ -45,15 +51,18 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   /** Of the command that runs: one object for all. */
   readonly #context: Writable<CommandContext>
   readonly #databases: Databases
+  readonly #events: KeyEvents | undefined
   /** Of the last command in the log. */
   #timeMs = 0
   #index = 0
 
-  constructor({ records, memoryMax = Infinity, onServed }: ShardOptions) {
+  constructor({ records, memoryMax = Infinity, onServed, onEvent }: ShardOptions) {
     const moment = { timeMs: 0, index: 0, isRead: false }
+    this.#events = onEvent && new KeyEvents(onEvent)
+    const waitingKeys = (db: number): readonly string[] => this.#waiters.keysOf(db)
     this.#context = Object.assign(moment, {
       db: 0,
-      databases: new Databases(records, moment, (db) => this.#waiters.keysOf(db)),
+      databases: new Databases({ records, moment, waitingKeys, events: this.#events }),
       random: () => this.#random.next(),
       mayBlock: false,
       readyKey: undefined,
@@ -215,6 +224,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
     if (!Databases.has(db)) return NO_DATABASE
     this.#context.db = db
+    if (this.#events !== undefined) this.#events.command = spec.event
     try {
       return spec.run(this.#databases.at(db), args, this.#context)
     } catch (error) {

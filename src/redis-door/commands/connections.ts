@@ -1,6 +1,5 @@
 import { bytesOf, CommandFault, latin1Of } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
-import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { DoorCommand } from './door-command.ts'
 
@@ -8,22 +7,14 @@ import type { DoorCommand } from './door-command.ts'
 export const REDIS_VERSION = '7.0.15'
 const DATABASES = 16
 
-/** @throws CommandFault */
-function authenticate(door: DoorServices, client: DoorClient, user: string, password: string): void {
-  if (user !== 'default' || (door.settings.password !== undefined && door.settings.password !== password))
-    throw new CommandFault('invalid username-password pair or user is disabled.', 'WRONGPASS')
-  client.user = user
-  client.isAuthenticated = true
-}
-
 const auth: DoorCommand['run'] = (door, client, args) => {
   if (args.length > 2) throw new CommandFault('syntax error')
-  if (args.length === 1 && door.settings.password === undefined)
+  if (args.length === 1 && door.users.default.needsNoPassword)
     throw new CommandFault(
       'AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
     )
   const [user, password] = args.length === 1 ? ['default', latin1Of(args[0]!)] : args.map(latin1Of)
-  authenticate(door, client, user!, password!)
+  door.users.authenticate(client, user!, password!)
   return 'OK'
 }
 
@@ -36,7 +27,7 @@ const hello: DoorCommand['run'] = (door, client, args) => {
   for (let at = 1; at < args.length; at += 1) {
     const option = latin1Of(args[at]!).toLowerCase()
     if (option === 'auth' && at + 2 < args.length) {
-      authenticate(door, client, latin1Of(args[at + 1]!), latin1Of(args[at + 2]!))
+      door.users.authenticate(client, latin1Of(args[at + 1]!), latin1Of(args[at + 2]!))
       at += 2
     } else if (option === 'setname' && at + 1 < args.length) {
       name = nameOf(args[at + 1]!)

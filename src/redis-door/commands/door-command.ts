@@ -1,4 +1,4 @@
-import type { Scratch } from '../../index-service/index.ts'
+import type { FaultReply, Scratch } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
@@ -29,6 +29,8 @@ export interface DoorCommand {
   readonly keys?: (args: readonly Uint8Array[]) => readonly Uint8Array[]
   /** For EXEC, if the command is about keys: it is a part of the whole. It must not throw. */
   readonly within?: (door: DoorServices, args: readonly Uint8Array[], part: Part) => DoorReply
+  /** Why it is refused before it is begun, or waits for EXEC: an unknown subcommand. */
+  readonly refusal?: (args: readonly Uint8Array[]) => FaultReply | undefined
   /** @throws CommandFault */
   readonly run: (door: DoorServices, client: DoorClient, args: readonly Uint8Array[]) => DoorReply | Promise<DoorReply>
 }

@@ -1,13 +1,24 @@
+import { catalogueCommands } from './catalogue.ts'
+import { clientCommands } from './clients.ts'
 import { cluster } from './cluster.ts'
+import { configCommands } from './config.ts'
 import { connections } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
+import { logCommands } from './logs.ts'
 import { publishing } from './publishing.ts'
 import { scripting } from './scripting.ts'
 import { transactions } from './transactions.ts'
+import { userCommands } from './users.ts'
 
 const byName = new Map<string, DoorCommand>()
 
-for (const command of [...cluster, ...connections, ...publishing, ...scripting, ...transactions(doorCommandNamed)]) {
+const all = [
+  ...[...cluster, ...connections, ...clientCommands, ...configCommands, ...logCommands, ...publishing],
+  ...scripting,
+  ...[...transactions(doorCommandNamed), ...catalogueCommands(doorCommandNamed), ...userCommands(doorCommandNamed)],
+]
+
+for (const command of all) {
   byName.set(command.name, command)
   byName.set(command.name.toUpperCase(), command)
 }

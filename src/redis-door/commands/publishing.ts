@@ -41,7 +41,8 @@ function publishes(isSharded: boolean): Run {
 
 const reset: Run = (door, client) => {
   door.publisher.subscriptions.removeAll(client)
-  client.reset(door.settings.password === undefined)
+  door.activity.monitors.delete(client)
+  client.reset(door.users.default, door.users.isOpen)
   return 'RESET'
 }
 

@@ -1,7 +1,9 @@
 import type { Watched } from '../../index-service/index.ts'
+import type { DoorUser } from '../access/user.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { ProtocolVersion } from '../protocol/reply-writer.ts'
 import type { Request } from '../protocol/request.ts'
+import type { OutputClass } from '../settings/output-limits.ts'
 
 /** What a client's connection does for commands. */
 export interface ClientLine {
@@ -13,6 +15,10 @@ export interface ClientLine {
   end(): void
   /** End at once. */
   destroy(): void
+  /** Bytes that the client has not taken yet. */
+  readonly unsentBytes: number
+  /** Bytes of a request that is not complete. */
+  readonly heldBytes: number
   /** Aborts when the connection has ended. */
   readonly ended: AbortSignal
   /** As clients see it, such as 127.0.0.1:6379. */
@@ -27,7 +33,8 @@ export class Transaction {
   isBroken = false
 }
 
-const DEFAULT_USER = 'default'
+/** How commands are answered: `skip` leaves out the next reply. */
+type ReplyMode = 'on' | 'off' | 'skip'
 
 /** What is known of a client, and what it has said that holds for the commands to come. */
 export class DoorClient {
@@ -40,7 +47,7 @@ export class DoorClient {
   protocol: ProtocolVersion = 2
   /** Number of the database. */
   db = 0
-  user: string = DEFAULT_USER
+  user: DoorUser
   isAuthenticated = false
   /** In a cluster, it may be answered by a node that holds the key and does not lead. */
   isReadOnly = false
@@ -48,21 +55,40 @@ export class DoorClient {
   /** How many channels and patterns it listens to. */
   subscriptions = 0
   readonly watched: Watched[] = []
+  replyMode: ReplyMode = 'on'
+  /** When something was received from it last. */
+  lastMs: number = this.sinceMs
+  lastCommand = ''
+  /** Ends the call with which it waits. The reason is a reply. */
+  blocked: AbortController | undefined
+  isMonitor = false
+  /** It has said so. There is nothing for which it would be ended. */
+  isNotEvicted = false
+  /** Since when it takes too little of what it is sent. */
+  slowSinceMs: number | undefined
 
-  constructor(id: number, line: ClientLine) {
+  constructor(id: number, line: ClientLine, user: DoorUser) {
     this.id = id
+    this.user = user
     this.line = line
   }
 
+  get outputClass(): OutputClass {
+    return this.subscriptions > 0 ? 'pubsub' : 'normal'
+  }
+
   /** As a connection that is new. What it is subscribed to is not known here. */
-  reset(isAuthenticated: boolean): void {
+  reset(user: DoorUser, isAuthenticated: boolean): void {
     this.name = ''
     this.protocol = 2
     this.db = 0
-    this.user = DEFAULT_USER
+    this.user = user
     this.isAuthenticated = isAuthenticated
     this.isReadOnly = false
     this.transaction = undefined
     this.watched.length = 0
+    this.replyMode = 'on'
+    this.isMonitor = false
+    this.isNotEvicted = false
   }
 }

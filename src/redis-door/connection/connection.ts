@@ -5,10 +5,9 @@ import {
   type CommandSpec,
   commandNamed,
   type FaultReply,
-  faultOfCall,
   fitsArity,
   type Reply,
-  wrongArity,
+  type ShardPort,
 } from '../../index-service/index.ts'
 import type { DoorCommand } from '../commands/door-command.ts'
 import { doorCommandNamed } from '../commands/door-table.ts'
@@ -16,23 +15,31 @@ import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NO_REPLY } from '../protocol/door-reply.ts'
 import { isFault, ReplyWriter } from '../protocol/reply-writer.ts'
 import { ProtocolFault, type Request } from '../protocol/request.ts'
-import { RequestReader } from '../protocol/request-reader.ts'
+import { type RequestLimits, RequestReader } from '../protocol/request-reader.ts'
 import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { type DataRequest, isNoSlot } from '../routing/router.ts'
 import type { ShardLine } from '../routing/shard-line.ts'
 import { type ClientLine, DoorClient } from './client.ts'
+import { mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
 
 /** Requests that are read before those before them are done. With more, the socket waits. */
 const AHEAD_MAX = 1024
 /** Calls of one connection that go to the index together. */
 const TOGETHER_MAX = 256
-const LIMITS = { argumentsMax: 1024 * 1024, bulkBytesMax: 4 * 2 ** 20 }
-const LIMITS_BEFORE_AUTH = { argumentsMax: 10, bulkBytesMax: 16 * 1024 }
+const ARGUMENTS_MAX = 1024 * 1024
+const LIMITS_BEFORE_AUTH = {
+  argumentsMax: 10,
+  bulkBytesMax: 16 * 1024,
+  valueBytesMax: VALUE_BYTES_MAX,
+  isAuthenticated: false,
+}
+/** Bytes of requests that are read before those before them are done. */
+const AHEAD_BYTES_MAX = 16 * 2 ** 20
+/** With more that is not sent, it is looked whether that is too much. */
+const UNSENT_BYTES_LOOK = 64 * 1024
 /** Bytes that a client has not taken: until it has, nothing more is read from it. */
 const UNSENT_BYTES_MAX = 1024 * 1024
-/** Of messages that came unasked. With more, the connection ends, as in Redis. */
-const PUSHED_BYTES_MAX = 32 * 2 ** 20
 
 /**
  * The connection of a client: its requests are done one after the other, and answered in that order. Consecutive ones
@@ -45,10 +52,12 @@ export class Connection implements ClientLine {
   readonly #door: DoorServices
   readonly #socket: Socket
   readonly #reader: RequestReader
-  readonly #writer = new ReplyWriter()
+  readonly #writer: ReplyWriter
   readonly #end = new AbortController()
   #requests: Request[] = []
   #next = 0
+  /** Bytes that were received since all requests were done. */
+  #aheadBytes = 0
   /** What was sent after the requests is none. */
   #fault: ProtocolFault | undefined
   #isBusy = false
@@ -60,11 +69,14 @@ export class Connection implements ClientLine {
     this.#socket = socket
     this.address = addressOf(socket.remoteAddress, socket.remotePort)
     this.localAddress = addressOf(socket.localAddress, socket.localPort)
-    this.client = new DoorClient(door.clients.nextId(), this)
-    this.client.isAuthenticated = door.settings.password === undefined
-    this.#reader = new RequestReader(() => (this.client.isAuthenticated ? LIMITS : LIMITS_BEFORE_AUTH))
+    this.client = new DoorClient(door.clients.nextId(), this, door.users.default)
+    this.client.isAuthenticated = door.users.isOpen
+    this.#reader = new RequestReader(() => this.#limits())
+    this.#writer = new ReplyWriter((code) => door.activity.statistics.fault(code))
     door.clients.add(this.client)
     socket.setNoDelay(true)
+    const { keepAliveSeconds } = door.parameters
+    if (keepAliveSeconds > 0) socket.setKeepAlive(true, keepAliveSeconds * 1000)
     socket.on('data', (piece) => this.#take(piece as Buffer))
     socket.on('drain', () => this.#go())
     // What is wrong with it, the next event says, too.
@@ -76,8 +88,17 @@ export class Connection implements ClientLine {
     return this.#end.signal
   }
 
+  get unsentBytes(): number {
+    return this.#socket.writableLength
+  }
+
+  get heldBytes(): number {
+    return this.#reader.heldBytes
+  }
+
+  /** CLIENT REPLY does not leave out what comes unasked. */
   push(reply: DoorReply): void {
-    this.#write(reply)
+    this.#writer.write(reply, this.client.protocol)
     this.#send()
   }
 
@@ -88,7 +109,6 @@ export class Connection implements ClientLine {
     setImmediate(() => {
       this.#isPushing = false
       this.#send()
-      if (this.#socket.writableLength > PUSHED_BYTES_MAX) this.#socket.destroy()
     })
   }
 
@@ -103,14 +123,20 @@ export class Connection implements ClientLine {
   #closed(): void {
     this.#isEnding = true
     this.#end.abort()
+    this.client.blocked?.abort(null)
+    this.#door.activity.monitors.delete(this.client)
     this.#door.publisher.subscriptions.removeAll(this.client)
     this.#door.clients.delete(this.client)
   }
 
   #take(piece: Buffer): void {
     if (this.#isEnding) return
+    this.client.lastMs = Date.now()
+    this.#door.activity.statistics.receivedBytes += piece.length
+    this.#aheadBytes += piece.length
     this.#reader.push(piece)
     this.#go()
+    if (this.#reader.heldBytes > this.#door.parameters.queryBytesMax) this.destroy()
   }
 
   /** Do what can be done. */
@@ -128,8 +154,16 @@ export class Connection implements ClientLine {
     else if (this.#socket.isPaused()) this.#socket.resume()
   }
 
+  #limits(): RequestLimits {
+    if (!this.client.isAuthenticated) return LIMITS_BEFORE_AUTH
+    const { bulkBytesMax } = this.#door.parameters
+    return { argumentsMax: ARGUMENTS_MAX, bulkBytesMax, valueBytesMax: VALUE_BYTES_MAX, isAuthenticated: true }
+  }
+
   #isFull(): boolean {
-    return this.#requests.length - this.#next >= AHEAD_MAX || this.#socket.writableLength > UNSENT_BYTES_MAX
+    const ahead = this.#requests.length - this.#next
+    if (ahead >= AHEAD_MAX || (ahead > 0 && this.#aheadBytes > AHEAD_BYTES_MAX)) return true
+    return this.#socket.writableLength > UNSENT_BYTES_MAX
   }
 
   async #finish(work: Promise<void>): Promise<void> {
@@ -147,6 +181,7 @@ export class Connection implements ClientLine {
     if (this.#next === this.#requests.length) {
       this.#requests = []
       this.#next = 0
+      this.#aheadBytes = 0
     }
     try {
       while (this.#fault === undefined && this.#requests.length - this.#next < AHEAD_MAX) {
@@ -167,13 +202,15 @@ export class Connection implements ClientLine {
   #begin(): Promise<void> | undefined {
     const request = this.#requests[this.#next]!
     const command = doorCommandNamed(request.name)
-    const refusal = this.#refusal(request, command) ?? this.#elsewhere(command)
+    const refusal = refusalOf(this.#door, this.client, { request, command }) ?? this.#elsewhere(command)
     if (refusal !== undefined) {
       this.#next += 1
       if (this.client.transaction !== undefined) this.client.transaction.isBroken = true
-      this.#write(refusal)
+      this.#refuse(request, refusal)
       return undefined
     }
+    const paused = this.#door.pause.isOn ? this.#door.pause.of(mayWrite(this.client, request)) : undefined
+    if (paused !== undefined) return paused
     if (this.client.transaction !== undefined && command?.inTransaction !== 'at once') {
       this.#next += 1
       this.client.transaction.requests.push(request)
@@ -183,17 +220,10 @@ export class Connection implements ClientLine {
     return command === undefined ? this.#beginCalls() : this.#beginCommand(command, request)
   }
 
-  #refusal({ name, args }: Request, command: DoorCommand | undefined): FaultReply | undefined {
-    const { client } = this
-    if (!client.isAuthenticated && command?.isOpen !== true)
-      return { fault: 'NOAUTH', message: 'Authentication required.' }
-    if (command === undefined) return faultOfCall(name, args) ?? onlyForOthers(client, name)
-    if (!fitsArity(command, args.length)) return wrongArity(command.name)
-    const refusal = command.isForSubscribers === true ? undefined : onlyForOthers(client, command.name)
-    if (refusal !== undefined) return refusal
-    if (client.transaction !== undefined && command.inTransaction === 'refused')
-      return { fault: 'ERR', message: `Command '${command.name}' not allowed inside a transaction` }
-    return undefined
+  #refuse({ name }: Request, refusal: FaultReply): void {
+    const known = doorCommandNamed(name) ?? commandNamed(name)
+    if (known !== undefined) this.#door.activity.statistics.of(known.name).rejected += 1
+    this.#write(refusal)
   }
 
   /** What may not wait for EXEC here, since the key is elsewhere. */
@@ -205,18 +235,25 @@ export class Connection implements ClientLine {
     return slot === undefined || isNoSlot(slot) ? slot : this.#movedTo(slot, data.spec)
   }
 
-  #beginCommand(command: DoorCommand, { args }: Request): Promise<void> | undefined {
+  #beginCommand(command: DoorCommand, request: Request): Promise<void> | undefined {
     this.#next += 1
+    const { activity } = this.#door
+    const { name } = command
+    activity.began(this.client, name, request)
+    const startMs = performance.now()
     let reply: DoorReply | Promise<DoorReply>
     try {
-      reply = command.run(this.#door, this.client, args)
+      reply = command.run(this.#door, this.client, request.args)
     } catch (error) {
       if (!(error instanceof CommandFault)) throw error
-      this.#write(faultOfThrown(error))
-      return undefined
+      reply = faultOfThrown(error)
     }
-    if (reply instanceof Promise) return reply.then((answer) => this.#write(answer))
-    this.#write(reply)
+    const answered = (answer: DoorReply): void => {
+      activity.ended(this.client, name, request, performance.now() - startMs)
+      this.#answer(name, answer)
+    }
+    if (reply instanceof Promise) return reply.catch(faultOfThrown).then(answered)
+    answered(reply)
     return undefined
   }
 
@@ -235,10 +272,11 @@ export class Connection implements ClientLine {
       this.#write(moved)
       return undefined
     }
-    if (slot === undefined) return router.everywhere(first).then((reply) => this.#write(reply))
+    if (slot === undefined) return this.#runEverywhere(first)
     if (isPlainLook(spec, call)) {
       const looked = router.look(call)
       if (looked === null || looked instanceof Uint8Array) {
+        this.#door.activity.looked(this.client, spec.name, first.request)
         this.#write(looked)
         return undefined
       }
@@ -256,10 +294,20 @@ export class Connection implements ClientLine {
 
   #dataAt(at: number): DataRequest | undefined {
     const request = this.#requests[at]
-    if (request === undefined || doorCommandNamed(request.name) !== undefined) return undefined
+    if (request === undefined || request.isTooLong || doorCommandNamed(request.name) !== undefined) return undefined
     const spec = commandNamed(request.name)
     if (spec === undefined || !fitsArity(spec, request.args.length)) return undefined
-    return { spec, call: { name: spec.name, args: request.args, db: this.client.db } }
+    return { request, spec, call: { name: spec.name, args: request.args, db: this.client.db } }
+  }
+
+  async #runEverywhere(request: DataRequest): Promise<void> {
+    const { activity, router } = this.#door
+    const { name } = request.spec
+    activity.began(this.client, name, request.request)
+    const startMs = performance.now()
+    const reply = await router.everywhere(request)
+    activity.ended(this.client, name, request.request, performance.now() - startMs)
+    this.#answer(name, reply)
   }
 
   /** What follows, and may go along. */
@@ -271,7 +319,8 @@ export class Connection implements ClientLine {
       if (next === undefined || next.spec.blocking !== undefined) break
       const slot = router.slotOf(next)
       if (slot === undefined || isNoSlot(slot) || router.lineOf(slot) !== line) break
-      if (this.#movedTo(slot, next.spec) !== undefined) break
+      if (this.#movedTo(slot, next.spec) !== undefined || this.#door.pause.isOn) break
+      if (!this.client.user.mayAll && this.#door.users.refusal(this.client, next.spec.name, next.call.args)) break
       together.push(next)
       this.#next += 1
     }
@@ -280,38 +329,68 @@ export class Connection implements ClientLine {
 
   async #runTogether(line: ShardLine, requests: readonly DataRequest[]): Promise<void> {
     const calls = requests.map(({ call }) => call)
+    const { activity } = this.#door
+    for (const { spec, request } of requests) activity.began(this.client, spec.name, request)
+    const startMs = performance.now()
     let replies: readonly Reply[]
     try {
       replies = requests.some(({ spec }) => spec.isWrite) ? await line.write(calls) : await line.read(calls)
     } catch (error) {
       const fault = faultOfThrown(error)
-      for (const _ of requests) this.#write(fault)
+      for (const { spec } of requests) this.#answer(spec.name, fault)
       return
     }
-    for (const [at, { spec, call }] of requests.entries())
-      this.#write(shaped(spec.name, call.args.length, replies[at]!))
+    const tookMs = (performance.now() - startMs) / requests.length
+    for (const [at, { spec, call, request }] of requests.entries()) {
+      activity.ended(this.client, spec.name, request, tookMs)
+      this.#answer(spec.name, shaped(spec.name, call.args.length, replies[at]!))
+    }
   }
 
-  async #wait({ port }: ShardLine, { spec, call }: DataRequest): Promise<void> {
+  async #wait({ port }: ShardLine, { spec, call, request }: DataRequest): Promise<void> {
+    const { activity } = this.#door
+    activity.began(this.client, spec.name, request)
     const waitMs = waitMsOf(spec, call)
-    if (isFault(waitMs)) this.#write(waitMs)
-    else this.#write(shaped(spec.name, call.args.length, await port.wait(call, waitMs, this.ended)))
+    const reply = isFault(waitMs) ? waitMs : await this.#waited(port.wait.bind(port), call, waitMs)
+    // As in Redis, the time that it waited is not counted.
+    activity.ended(this.client, spec.name, request, 0)
+    this.#answer(spec.name, isFault(reply) ? reply : shaped(spec.name, call.args.length, reply))
+  }
+
+  /** CLIENT UNBLOCK may end it, and says what it comes to. */
+  async #waited(wait: ShardPort['wait'], call: Call, waitMs: number): Promise<Reply> {
+    const { client } = this
+    const blocked = new AbortController()
+    client.blocked = blocked
+    try {
+      return await wait(call, waitMs, blocked.signal)
+    } catch (error) {
+      if (blocked.signal.aborted) return blocked.signal.reason as Reply
+      throw error
+    } finally {
+      client.blocked = undefined
+    }
+  }
+
+  #answer(name: string, reply: DoorReply): void {
+    if (isFault(reply)) this.#door.activity.statistics.of(name).failed += 1
+    this.#write(reply)
   }
 
   #write(reply: DoorReply): void {
-    if (reply !== NO_REPLY) this.#writer.write(reply, this.client.protocol)
+    if (reply === NO_REPLY) return
+    const { client } = this
+    if (client.replyMode === 'on') this.#writer.write(reply, client.protocol)
+    else if (client.replyMode === 'skip') client.replyMode = 'on'
   }
 
   #send(): void {
-    if (this.#writer.length > 0 && this.#socket.writable) this.#socket.write(this.#writer.take())
+    if (this.#writer.length === 0 || !this.#socket.writable) return
+    const bytes = this.#writer.take()
+    this.#door.activity.statistics.sentBytes += bytes.length
+    this.#socket.write(bytes)
+    if (this.#socket.writableLength > UNSENT_BYTES_LOOK) this.#door.limits.checkOutput(this.client)
   }
-}
-
-/** In RESP2, a client cannot tell messages from answers. */
-function onlyForOthers({ protocol, subscriptions }: DoorClient, name: string): FaultReply | undefined {
-  if (protocol === 3 || subscriptions === 0) return undefined
-  const message = `Can't execute '${name.toLowerCase()}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`
-  return { fault: 'ERR', message }
 }
 
 /** A read of one string, or of one field. */

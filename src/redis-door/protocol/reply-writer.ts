@@ -17,6 +17,12 @@ export class ReplyWriter {
   #bytes = Buffer.allocUnsafe(START_BYTES)
   #length = 0
   #version: ProtocolVersion = 2
+  readonly #onFault: (code: string) => void
+
+  /** `onFault` is called with the code of each error, also of those within a reply. */
+  constructor(onFault: (code: string) => void = () => undefined) {
+    this.#onFault = onFault
+  }
 
   get length(): number {
     return this.#length
@@ -67,8 +73,10 @@ export class ReplyWriter {
   }
 
   #writeObject(reply: Tagged): void {
-    if ('fault' in reply) this.#simple('-', reply.message === '' ? reply.fault : `${reply.fault} ${reply.message}`)
-    else if ('double' in reply) this.#double(reply.double)
+    if ('fault' in reply) {
+      this.#onFault(reply.fault)
+      this.#simple('-', reply.message === '' ? reply.fault : `${reply.fault} ${reply.message}`)
+    } else if ('double' in reply) this.#double(reply.double)
     else if ('pairs' in reply) this.#writePairs(reply.pairs)
     else if ('byKey' in reply) this.#writeByKey(reply.byKey)
     else if ('verbatim' in reply) this.#verbatim(reply.verbatim)

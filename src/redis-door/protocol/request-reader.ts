@@ -7,12 +7,17 @@ import { ProtocolFault, type Request } from './request.ts'
 export interface RequestLimits {
   /** Arguments of a request, with its name. */
   readonly argumentsMax: number
-  /** Bytes of an argument. */
+  /** Bytes of an argument: with more, the connection ends. */
   readonly bulkBytesMax: number
+  /** Bytes of an argument that are kept. What is longer is read past, and the request says so. */
+  readonly valueBytesMax: number
+  /** The client has said who it is. */
+  readonly isAuthenticated: boolean
 }
 
 /** Of a line: an inline request, or a length. Redis' PROTO_INLINE_MAX_SIZE. */
 const LINE_BYTES_MAX = 64 * 1024
+const MULTIBULK_MAX = 2 ** 31 - 1
 const [CR, LF, ASTERISK, DOLLAR, ZERO, NINE, MINUS] = [0x0d, 0x0a, 0x2a, 0x24, 0x30, 0x39, 0x2d]
 const NONE = -1
 const EMPTY = Buffer.alloc(0)
@@ -37,6 +42,10 @@ export class RequestReader {
   #args: Uint8Array[] = []
   #left = NONE
   #bulk = NONE
+  #argumentBytes = 0
+  /** Bytes to come of an argument that is too long. */
+  #skipped = 0
+  #isTooLong = false
 
   constructor(limits: () => RequestLimits) {
     this.#limits = limits
@@ -44,9 +53,7 @@ export class RequestReader {
 
   /** Bytes that are kept for a request that is not complete. */
   get heldBytes(): number {
-    let bytes = this.#bytes.length - this.#at + this.#pieceBytes
-    for (const argument of this.#args) bytes += argument.length
-    return bytes
+    return this.#bytes.length - this.#at + this.#pieceBytes + this.#argumentBytes
   }
 
   push(piece: Buffer): void {
@@ -62,11 +69,27 @@ export class RequestReader {
   /** The next request that is complete. @throws ProtocolFault */
   next(): Request | undefined {
     for (;;) {
+      if (this.#skipped > 0 && !this.#skip()) return undefined
       if (this.#pieces.length > 0 && !this.#gather()) return undefined
       const request = this.#left === NONE ? this.#begin() : this.#readArguments()
       if (request !== undefined && request.name !== '') return request
       // An empty request is none. What was not complete may be with what comes behind it.
-      if (request === undefined && this.#pieces.length === 0) return undefined
+      if (request === undefined && this.#skipped === 0 && this.#pieces.length === 0) return undefined
+    }
+  }
+
+  /** Read past what is not kept; false if there is more to come. */
+  #skip(): boolean {
+    for (;;) {
+      const here = Math.min(this.#skipped, this.#bytes.length - this.#at)
+      this.#at += here
+      this.#skipped -= here
+      if (this.#skipped === 0) return true
+      const piece = this.#pieces.shift()
+      if (piece === undefined) return false
+      this.#pieceBytes -= piece.length
+      this.#bytes = piece
+      this.#at = 0
     }
   }
 
@@ -85,8 +108,10 @@ export class RequestReader {
   #begin(): Request | undefined {
     if (this.#at >= this.#bytes.length) return undefined
     if (this.#bytes[this.#at] !== ASTERISK) return this.#readInline()
-    const count = this.#readLength('multibulk', this.#limits().argumentsMax)
+    const count = this.#readLength('multibulk', MULTIBULK_MAX)
     if (count === undefined) return undefined
+    const { argumentsMax, isAuthenticated } = this.#limits()
+    if (count > argumentsMax) throw lengthFault('multibulk', isAuthenticated)
     // Redis takes no arguments, or fewer, for an empty request.
     if (count <= 0) return NOTHING
     this.#left = count
@@ -99,6 +124,10 @@ export class RequestReader {
         const length = this.#readBulkLength()
         if (length === undefined) return undefined
         this.#bulk = length
+        if (length > this.#limits().valueBytesMax) {
+          this.#passOver()
+          return undefined
+        }
       }
       const end = this.#at + this.#bulk
       if (this.#bytes.length < end + 2) {
@@ -106,6 +135,7 @@ export class RequestReader {
         return undefined
       }
       this.#args.push(this.#bytes.subarray(this.#at, end))
+      this.#argumentBytes += this.#bulk
       this.#at = end + 2
       this.#bulk = NONE
       this.#left -= 1
@@ -113,14 +143,29 @@ export class RequestReader {
     const [name, ...args] = this.#args
     this.#args = []
     this.#left = NONE
-    return requestOf(name!, args)
+    this.#argumentBytes = 0
+    const request = requestOf(name!, args)
+    if (!this.#isTooLong) return request
+    this.#isTooLong = false
+    return { ...request, isTooLong: true }
+  }
+
+  /** The argument that comes is not kept. */
+  #passOver(): void {
+    this.#skipped = this.#bulk + 2
+    this.#isTooLong = true
+    this.#args.push(EMPTY)
+    this.#bulk = NONE
+    this.#left -= 1
   }
 
   #readBulkLength(): number | undefined {
     if (this.#at >= this.#bytes.length) return undefined
     const first = this.#bytes[this.#at]!
     if (first !== DOLLAR) throw new ProtocolFault(`Protocol error: expected '$', got '${String.fromCharCode(first)}'`)
-    const length = this.#readLength('bulk', this.#limits().bulkBytesMax)
+    const length = this.#readLength('bulk', Number.MAX_SAFE_INTEGER)
+    const { bulkBytesMax, isAuthenticated } = this.#limits()
+    if (length !== undefined && length > bulkBytesMax) throw lengthFault('bulk', isAuthenticated)
     if (length !== undefined && length < 0) throw new ProtocolFault('Protocol error: invalid bulk length')
     return length
   }
@@ -168,6 +213,11 @@ export class RequestReader {
     const [name, ...args] = splitInline(line)
     return name === undefined ? NOTHING : requestOf(name, args)
   }
+}
+
+/** As Redis words it: a client that has not said who it is may send little. */
+function lengthFault(what: 'multibulk' | 'bulk', isAuthenticated: boolean): ProtocolFault {
+  return new ProtocolFault(`Protocol error: ${isAuthenticated ? 'invalid' : 'unauthenticated'} ${what} length`)
 }
 
 const NOTHING: Request = { name: '', args: [] }

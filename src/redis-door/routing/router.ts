@@ -8,6 +8,7 @@ import {
   slotOf,
 } from '../../index-service/index.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
+import type { Request } from '../protocol/request.ts'
 import { everywhere } from './everywhere.ts'
 import { ShardLine } from './shard-line.ts'
 
@@ -15,6 +16,8 @@ import { ShardLine } from './shard-line.ts'
 export interface DataRequest {
   readonly spec: CommandSpec
   readonly call: Call
+  /** As it was asked. */
+  readonly request: Request
 }
 
 export interface RouterOptions {

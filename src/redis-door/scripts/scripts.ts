@@ -22,23 +22,25 @@ export interface ScriptPlace {
 }
 
 const NO_PACKAGE = 'Lua scripts need the package wasmoon; npm install wasmoon'
-const TIME_LIMIT_MS = 5000
+
+export interface ScriptsOptions {
+  readonly publisher: Publisher
+  readonly shards: number
+  /** Whether a command is one of the door's. */
+  readonly isOfDoor: (name: string) => boolean
+  /** How long a script may run, or 0: it blocks all other clients of the process. */
+  readonly timeLimitMs: () => number
+}
 
 /** The scripts of a door. */
 export class Scripts {
   readonly store: ScriptStore = new ScriptStore()
-  /** How long a script may run: it blocks all other clients of the process. */
-  timeLimitMs: number = TIME_LIMIT_MS
-  readonly #publisher: Publisher
-  readonly #shards: number
-  readonly #isOfDoor: (name: string) => boolean
+  readonly #options: ScriptsOptions
   #engine: ScriptEngine | undefined
   #loading: Promise<void> | undefined
 
-  constructor(publisher: Publisher, shards: number, isOfDoor: (name: string) => boolean) {
-    this.#publisher = publisher
-    this.#shards = shards
-    this.#isOfDoor = isOfDoor
+  constructor(options: ScriptsOptions) {
+    this.#options = options
   }
 
   /** Before the first script, and after one that has broken the engine. @throws CommandFault without the package */
@@ -62,16 +64,19 @@ export class Scripts {
     { sha, source, keys, args, isReadOnly }: ScriptCall,
     { scratch, shard, db }: ScriptPlace,
   ): { readonly reply: DoorReply; readonly messages: ScriptCalls['messages'] } {
+    const { publisher, shards, isOfDoor } = this.#options
     const host = new ScriptCalls({
       scratch,
       db,
-      publisher: this.#publisher,
+      publisher,
       isReadOnly: isReadOnly || isMarkedReadOnly(source),
-      isOfDoor: this.#isOfDoor,
-      isOwn: (key) => this.#shards === 1 || shardOf(key, this.#shards) === shard,
+      isOfDoor,
+      isOwn: (key) => shards === 1 || shardOf(key, shards) === shard,
     })
     try {
-      const reply = this.#engine!.run({ sha, source, keys, args, host, timeLimitMs: this.timeLimitMs })
+      // None, as Redis has it, is no limit.
+      const timeLimitMs = this.#options.timeLimitMs() || Infinity
+      const reply = this.#engine!.run({ sha, source, keys, args, host, timeLimitMs })
       return { reply, messages: host.messages }
     } catch (error) {
       // Its memory may be in any state.

@@ -1,0 +1,56 @@
+import { Buffer } from 'node:buffer'
+import type { DoorClient } from '../connection/client.ts'
+import type { Request } from '../protocol/request.ts'
+import type { DoorParameters } from '../settings/door-parameters.ts'
+import { DoorStatistics } from './command-statistics.ts'
+import { LatencyEvents } from './latency-events.ts'
+import { monitorLine } from './monitor-line.ts'
+import { SlowLog } from './slow-log.ts'
+
+/** Names of commands that neither MONITOR nor the slow log shows: they carry passwords, or show those logs. */
+const hidden: ReadonlySet<string> = new Set(['auth', 'hello', 'acl', 'config', 'monitor', 'slowlog', 'debug', 'exec'])
+
+/** What was done, for those who look after the door: counters, what took long, and who listens to all commands. */
+export class Activity {
+  readonly statistics: DoorStatistics = new DoorStatistics()
+  readonly slowLog: SlowLog = new SlowLog()
+  readonly latency: LatencyEvents = new LatencyEvents()
+  readonly monitors: Set<DoorClient> = new Set<DoorClient>()
+  readonly #parameters: DoorParameters
+
+  constructor(parameters: DoorParameters) {
+    this.#parameters = parameters
+  }
+
+  /** A command begins. `name` is in lower case. */
+  began(client: DoorClient, name: string, request: Request): void {
+    client.lastCommand = name
+    if (this.monitors.size > 0 && !hidden.has(name)) this.#show(client, request)
+  }
+
+  /** A read that memory answered: it takes less than a microsecond, and is counted without its time. */
+  looked(client: DoorClient, name: string, request: Request): void {
+    this.began(client, name, request)
+    this.statistics.of(name).calls += 1
+  }
+
+  /** It is answered. */
+  ended(client: DoorClient, name: string, request: Request, tookMs: number): void {
+    const count = this.statistics.of(name)
+    const usec = Math.round(tookMs * 1000)
+    count.calls += 1
+    count.usec += usec
+    const { slowerThanUs, slowLogMax, latencyThresholdMs } = this.#parameters
+    if (slowerThanUs >= 0 && usec >= slowerThanUs && !hidden.has(name)) {
+      const args = [Buffer.from(request.name, 'latin1'), ...request.args]
+      const { name: clientName, line } = client
+      this.slowLog.add({ timeMs: Date.now(), usec, args, address: line.address, clientName }, slowLogMax)
+    }
+    if (latencyThresholdMs > 0 && tookMs >= latencyThresholdMs) this.latency.add('command', Math.floor(tookMs))
+  }
+
+  #show(client: DoorClient, request: Request): void {
+    const line = monitorLine(client, request)
+    for (const monitor of this.monitors) monitor.line.push(line)
+  }
+}

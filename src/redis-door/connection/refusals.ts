@@ -1,0 +1,59 @@
+import { commandNamed, type FaultReply, faultOfCall, fitsArity, wrongArity } from '../../index-service/index.ts'
+import { entryNamed } from '../catalogue/catalogue.ts'
+import type { DoorCommand } from '../commands/door-command.ts'
+import type { DoorServices } from '../door-services.ts'
+import type { Request } from '../protocol/request.ts'
+import type { DoorClient } from './client.ts'
+
+/** Of an argument that the index takes. */
+export const VALUE_BYTES_MAX: number = 4 * 2 ** 20
+const TOO_LONG: FaultReply = {
+  fault: 'ERR',
+  message: `an argument has more than ${VALUE_BYTES_MAX} bytes, which is the most that the index takes: divide the value`,
+}
+
+interface Asked {
+  readonly request: Request
+  /** Undefined: it is for the index. */
+  readonly command: DoorCommand | undefined
+}
+
+/** Why a request is not done, before its arguments are read. */
+export function refusalOf(door: DoorServices, client: DoorClient, { request, command }: Asked): FaultReply | undefined {
+  const { name, args } = request
+  if (!client.isAuthenticated && command?.isOpen !== true)
+    return { fault: 'NOAUTH', message: 'Authentication required.' }
+  const fault = command === undefined ? faultOfCall(name, args) : faultOfCommand(command, args)
+  if (fault !== undefined) return fault
+  if (request.isTooLong) return TOO_LONG
+  const known = command?.name ?? commandNamed(name)!.name
+  if (client.subscriptions > 0 && client.protocol === 2 && command?.isForSubscribers !== true)
+    return onlyForOthers(known)
+  const mayNot = client.user.mayAll ? undefined : door.users.refusal(client, known, args)
+  if (mayNot !== undefined) return mayNot
+  if (client.transaction !== undefined && command?.inTransaction === 'refused')
+    return { fault: 'ERR', message: `Command '${known}' not allowed inside a transaction` }
+  return undefined
+}
+
+function faultOfCommand(command: DoorCommand, args: readonly Uint8Array[]): FaultReply | undefined {
+  return fitsArity(command, args.length) ? command.refusal?.(args) : wrongArity(command.name)
+}
+
+/** In RESP2, a client cannot tell messages from answers. */
+function onlyForOthers(name: string): FaultReply {
+  const message = `Can't execute '${name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`
+  return { fault: 'ERR', message }
+}
+
+/** For CLIENT PAUSE: what the index writes, what is said to do so, and EXEC if one of its commands does. */
+export function mayWrite(client: DoorClient, { name }: Request): boolean {
+  if (name.toLowerCase() !== 'exec') return writes(name)
+  return client.transaction?.requests.some((each) => writes(each.name)) === true
+}
+
+function writes(name: string): boolean {
+  if (commandNamed(name)?.isWrite === true) return true
+  const flags = entryNamed(name.toLowerCase())?.flags
+  return flags !== undefined && (flags.has('write') || flags.has('may_replicate'))
+}

@@ -1,0 +1,161 @@
+import process from 'node:process'
+import { CommandFault } from '../../index-service/index.ts'
+import type { DoorSettings } from '../door-services.ts'
+import { formatFlags, type Notifications, parseFlags } from '../publish/notifications.ts'
+import { keptParameters } from './kept-parameters.ts'
+import { type OutputClass, type OutputLimit, outputLimitParameter } from './output-limits.ts'
+import { choice, fixed, flag, memory, only, type Parameter, text, whole } from './parameter.ts'
+
+const POLICIES = [
+  ...['volatile-lru', 'volatile-lfu', 'volatile-random', 'volatile-ttl'],
+  ...['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'noeviction'],
+]
+const NO_EVICTION = 'the index evicts nothing: writes are refused when its memory is used up'
+
+/** What CONFIG GET and CONFIG SET know, and what connections read on each request, as numbers. */
+export class DoorParameters {
+  readonly #byName = new Map<string, Parameter>()
+  readonly #changed: ((name: string) => void)[] = []
+  clientsMax = 0
+  timeoutSeconds = 0
+  keepAliveSeconds = 0
+  bulkBytesMax = 0
+  queryBytesMax = 0
+  slowerThanUs = 0
+  slowLogMax = 0
+  latencyThresholdMs = 0
+  outputLimits: ReadonlyMap<OutputClass, OutputLimit> = new Map()
+
+  constructor(settings: DoorSettings, notifications: Notifications) {
+    for (const parameter of [...this.#own(settings, notifications), ...keptParameters()])
+      this.#byName.set(parameter.name, parameter)
+    this.#refresh()
+  }
+
+  /** Names in lower case. */
+  get names(): readonly string[] {
+    return [...this.#byName.keys()]
+  }
+
+  get(name: string): string | undefined {
+    return this.#byName.get(name)?.value
+  }
+
+  /** Called with each name that was set. */
+  onChanged(changed: (name: string) => void): void {
+    this.#changed.push(changed)
+  }
+
+  /** All, or none if one is refused. @throws CommandFault */
+  set(pairs: readonly (readonly [name: string, value: string])[]): void {
+    const names = pairs.map(([name]) => name.toLowerCase())
+    for (const name of names)
+      if (!this.#byName.has(name))
+        throw new CommandFault(`Unknown option or number of arguments for CONFIG SET - '${name}'`)
+    const read = pairs.map(([, value], at) =>
+      readOne(this.#byName.get(names[at]!)!, value, names.indexOf(names[at]!) < at),
+    )
+    for (const [at, value] of read.entries()) {
+      const parameter = this.#byName.get(names[at]!)!
+      parameter.value = value
+      parameter.applied?.(pairs[at]![1])
+    }
+    this.#refresh()
+    for (const name of names) for (const changed of this.#changed) changed(name)
+  }
+
+  /** What is set in another way, such as a password by ACL SETUSER. */
+  put(name: string, value: string): void {
+    this.#byName.get(name)!.value = value
+  }
+
+  #own(settings: DoorSettings, notifications: Notifications): readonly Parameter[] {
+    return [
+      whole('maxclients', settings.clientsMax, 1, 2 ** 32 - 1),
+      whole('timeout', 0, 0, 2 ** 31 - 1),
+      whole('tcp-keepalive', 300, 0, 2 ** 31 - 1),
+      memory('proto-max-bulk-len', 512 * 2 ** 20, 2 ** 20),
+      memory('client-query-buffer-limit', 2 ** 30, 2 ** 20),
+      outputLimitParameter((limits) => {
+        this.outputLimits = limits
+      }),
+      // The memory of an index is chosen when it begins. Suites set 0, which is no bound in Redis.
+      memory('maxmemory', 0),
+      { ...choice('maxmemory-policy', 'noeviction', POLICIES), read: readPolicy },
+      only('databases', '16', 'the index has 16 databases'),
+      flag('appendonly', settings.hasDirectory === true ? 'yes' : 'no'),
+      text('save', '', readSave),
+      eventsParameter(notifications),
+      whole('slowlog-log-slower-than', 10_000, -1, Number.MAX_SAFE_INTEGER),
+      whole('slowlog-max-len', 128, 0, Number.MAX_SAFE_INTEGER),
+      whole('latency-monitor-threshold', 0, 0, Number.MAX_SAFE_INTEGER),
+      text('requirepass', settings.password ?? ''),
+      whole('acllog-max-len', 128, 0, 2 ** 31 - 1),
+      choice('acl-pubsub-default', 'resetchannels', ['allchannels', 'resetchannels']),
+      fixed('aclfile', ''),
+      fixed('port', settings.tls === undefined ? String(settings.port) : '0'),
+      fixed('tls-port', settings.tls === undefined ? '0' : String(settings.port)),
+      fixed('bind', settings.address),
+      fixed('unixsocket', ''),
+      fixed('cluster-enabled', settings.isCluster ? 'yes' : 'no'),
+      fixed('daemonize', 'no'),
+      fixed('dir', process.cwd()),
+      fixed('dbfilename', ''),
+      fixed('logfile', ''),
+      fixed('io-threads', '1'),
+      fixed('replicaof', ''),
+      fixed('slaveof', ''),
+      fixed('protected-mode', 'no'),
+      fixed('enable-debug-command', 'yes'),
+    ]
+  }
+
+  #refresh(): void {
+    const number = (name: string): number => Number(this.#byName.get(name)!.value)
+    this.clientsMax = number('maxclients')
+    this.timeoutSeconds = number('timeout')
+    this.keepAliveSeconds = number('tcp-keepalive')
+    this.bulkBytesMax = number('proto-max-bulk-len')
+    this.queryBytesMax = number('client-query-buffer-limit')
+    this.slowerThanUs = number('slowlog-log-slower-than')
+    this.slowLogMax = number('slowlog-max-len')
+    this.latencyThresholdMs = number('latency-monitor-threshold')
+  }
+}
+
+function readOne({ name, read }: Parameter, value: string, isTwice: boolean): string {
+  const failed = (why: string): CommandFault =>
+    new CommandFault(`CONFIG SET failed (possibly related to argument '${name}') - ${why}`)
+  if (isTwice) throw failed('duplicate parameter')
+  if (read === undefined) throw failed("can't set immutable config")
+  try {
+    return read(value)
+  } catch (error) {
+    throw error instanceof CommandFault ? failed(error.message) : error
+  }
+}
+
+function readPolicy(given: string): string {
+  const policy = choice('', '', POLICIES).read!(given)
+  if (policy !== 'noeviction') throw new CommandFault(NO_EVICTION)
+  return policy
+}
+
+/** `3600 1 300 100`: seconds and changes. Nothing is saved by it: what was answered is in the log. */
+function readSave(given: string): string {
+  const words = given.split(' ').filter((word) => word !== '')
+  if (words.length % 2 !== 0 || words.some((word) => !/^\d{1,10}$/.test(word)))
+    throw new CommandFault('Invalid save parameters')
+  return words.join(' ')
+}
+
+function eventsParameter(notifications: Notifications): Parameter {
+  return {
+    name: 'notify-keyspace-events',
+    value: '',
+    read: (given) => formatFlags(parseFlags(given)),
+    applied(given) {
+      notifications.flags = parseFlags(given)
+    },
+  }
+}

@@ -1,0 +1,58 @@
+/** What the door answers, in both versions of RESP, and what redis-server does. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { useRuntimeDirectory } from '../cluster/support.ts'
+import { withoutRedis } from '../index-service/support/differential.ts'
+import { openDoor, openRedis } from './support/door.ts'
+
+useRuntimeDirectory()
+
+/** Replies of every kind. */
+const commands: readonly (readonly string[])[] = [
+  ['SET', 'text', 'value'],
+  ['GET', 'text'],
+  ['GET', 'none'],
+  ['INCR', 'number'],
+  ['INCR', 'text'],
+  ['INCRBYFLOAT', 'number', '0.5'],
+  ['LPUSH', 'text', 'x'],
+  ['HSET', 'hash', 'field', 'value'],
+  ['HGETALL', 'hash'],
+  ['HGETALL', 'none'],
+  ['HRANDFIELD', 'hash', '1', 'WITHVALUES'],
+  ['SADD', 'set', 'member'],
+  ['SMEMBERS', 'set'],
+  ['ZADD', 'sorted', '1.5', 'one', '-inf', 'low', 'inf', 'high'],
+  ['ZSCORE', 'sorted', 'one'],
+  ['ZRANGE', 'sorted', '0', '-1', 'WITHSCORES'],
+  ['ZPOPMIN', 'sorted'],
+  ['BZPOPMIN', 'none', '0.01'],
+  ['BLPOP', 'none', '0.01'],
+  ['LPOP', 'none', '2'],
+  ['LPOP', 'none'],
+  ['XADD', 'stream', '1-1', 'field', 'value'],
+  ['XREAD', 'STREAMS', 'stream', '0'],
+  ['XREAD', 'STREAMS', 'stream', '$'],
+  ['XRANGE', 'stream', '-', '+'],
+  ['MULTI'],
+  ['HGETALL', 'hash'],
+  ['LPOP', 'none', '1'],
+  ['EXEC'],
+  ['WATCH', 'text'],
+  ['SET', 'text', 'other'],
+  ['MULTI'],
+  ['GET', 'text'],
+  ['EXEC'],
+  ['EXEC'],
+  ['NONSENSE', 'a', 'b'],
+  ['GET'],
+]
+
+for (const protocol of [2, 3] as const)
+  test(`RESP${protocol}: each kind of reply is as Redis'`, { skip: withoutRedis }, async () => {
+    await using door = await openDoor()
+    await using redis = await openRedis()
+    const [own, theirs] = [await door.connect(protocol), await redis.connect(protocol)]
+    for (const command of commands)
+      assert.deepEqual(await own.ask(...command), await theirs.ask(...command), command.join(' '))
+  })
