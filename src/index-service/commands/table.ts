@@ -91,3 +91,9 @@ function unknownCommand(name: string, args: readonly Uint8Array[]): FaultReply {
   const message = `unknown command '${name.slice(0, SHOWN_CHARACTERS)}', with args beginning with: ${shown}`
   return { fault: 'ERR', message }
 }
+
+/** What a command that may take more memory is answered when all is used. */
+export const OUT_OF_MEMORY: FaultReply = {
+  fault: 'OOM',
+  message: "command not allowed when used memory > 'maxmemory'.",
+}

@@ -47,6 +47,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly name: string
   readonly shards: number
   readonly rank: number
+  /** Is told what happens to keys of shards that are held here. */
+  keyListener: OnKeyEvent | undefined
   readonly #group: RegionGroup
   readonly #options: NodeOptions
   readonly #replicas = new Map<number, ShardReplica>()
@@ -71,6 +73,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.rank = group.rank
     this.#group = group
     this.#options = options
+    this.keyListener = options.onEvent
     const isHere = options.listen === undefined
     this.#remote = new IndexClient({ name: options.name, isHere, places: () => this.#places() })
     const cards = (): readonly NodeCard[] => this.#members.cards
@@ -251,14 +254,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     shard: number,
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<void> {
-    const { name, replicas, directory, memoryBytes, onEvent } = this.#options
+    const { name, replicas, directory, memoryBytes } = this.#options
     const replica = await ShardReplica.open(this.#group, {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
       replicas,
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
       memoryBytes: Math.ceil(memoryBytes / this.shards),
       founders: this.#founders(shard),
-      onEvent,
+      onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
       ...limits,
     })
     this.#replicas.set(shard, replica)

@@ -2,12 +2,13 @@ import type { ApplyContext, ReplicatedMachine } from '../../consensus/index.ts'
 import { DefectError } from '../../native/index.ts'
 import { Blocked, type CommandContext } from '../commands/command.ts'
 import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
-import { commandNamed, faultOfCall, fitsArity } from '../commands/table.ts'
+import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands/table.ts'
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { Databases } from './databases.ts'
 import { KeyEvents, type OnKeyEvent } from './key-events.ts'
 import { CommandRandom } from './random.ts'
+import { Scratch } from './scratch.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { type Waiter, Waiters } from './waiters.ts'
@@ -145,6 +146,13 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#databases.versionOf(db, key)
   }
 
+  /** For calls that depend on each other's answers. It is of use until the next command in the log is applied. */
+  scratch(nowMs: number): Scratch {
+    this.#beginRead(nowMs)
+    const isFull = this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax
+    return new Scratch({ source: this.#databases, timeMs: nowMs, index: this.#index, isFull })
+  }
+
   *snapshot(): Generator<Uint8Array> {
     const writer = new SnapshotWriter()
     writer.count(SNAPSHOT_VERSION)
@@ -261,11 +269,6 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     this.#context.readyKey = key
     return this.#run(call)
   }
-}
-
-const OUT_OF_MEMORY: FaultReply = {
-  fault: 'OOM',
-  message: "command not allowed when used memory > 'maxmemory'.",
 }
 
 const NO_DATABASE: FaultReply = { fault: 'ERR', message: 'DB index is out of range' }

@@ -17,7 +17,7 @@ const byName = new Map<string, DoorCommand>()
 
 const all = [
   ...[...cluster, ...connections, ...clientCommands, ...configCommands, ...logCommands, ...publishing],
-  ...[...serverCommands, ...debugCommands, ...memoryCommands, ...functions],
+  ...[...serverCommands, ...debugCommands, ...memoryCommands, ...functions, ...scripting],
   ...[...transactions(doorCommandNamed), ...catalogueCommands(doorCommandNamed), ...userCommands(doorCommandNamed)],
 ]
 
