@@ -1,6 +1,7 @@
 import type { ApplyContext, ReplicatedMachine } from '../../consensus/index.ts'
 import { DefectError } from '../../native/index.ts'
 import { Blocked, type CommandContext, type CommandSpec } from '../commands/command.ts'
+import { faultOfLengths } from '../commands/limits.ts'
 import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
 import { commandNamed } from '../commands/table.ts'
 import type { Records } from '../memory/records.ts'
@@ -219,6 +220,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     if (arity < 0 ? args.length + 1 < -arity : args.length + 1 !== arity) return wrongArity(spec)
     if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
     if (!Databases.has(db)) return NO_DATABASE
+    const tooLong = faultOfLengths(spec, args)
+    if (tooLong !== undefined) return tooLong
     this.#context.db = db
     if (this.#events !== undefined) this.#events.command = spec.event
     try {
