@@ -15,8 +15,8 @@ import { readValue, type StoredValue, writeValue } from './stored-value.ts'
 export type EntryHead = Omit<format.RecordHead, 'type'>
 
 /**
- * Keys of a space, each with what belongs to it: its record and those of its fields, its collection, its expiry, its
- * place in the order. They do not know what time it is: a key that has expired is as any other.
+ * Keys of a space, each with what belongs to it: records, its collection, its expiry, its place in the order. They do
+ * not know what time it is: a key that has expired is as any other.
  */
 export class Entries {
   readonly #records: Records
