@@ -7,12 +7,9 @@ import { Collections } from './collections.ts'
 import { Expiries } from './expiries.ts'
 import { KeyOrder } from './key-order.ts'
 import * as format from './record-format.ts'
-import { expireAtOf, HEAD_BYTES, packHead, RecordKeys, RecordType } from './record-format.ts'
+import { expireAtOf, HEAD_BYTES, packHead, type RecordHead, RecordKeys, RecordType } from './record-format.ts'
 import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { readValue, type StoredValue, writeValue } from './stored-value.ts'
-
-/** What the head of a key's record says besides the type. */
-export type EntryHead = Omit<format.RecordHead, 'type'>
 
 /**
  * Keys of a space, each with what belongs to it: records, its collection, its expiry, its place in the order. They do
@@ -60,7 +57,7 @@ export class Entries {
   }
 
   /** Make a key a string. `old` is its record, `bytes` are no view of one. */
-  setString(key: Uint8Array, old: Uint8Array | undefined, head: EntryHead, bytes: Uint8Array): void {
+  setString(key: Uint8Array, old: Uint8Array | undefined, head: RecordHead, bytes: Uint8Array): void {
     this.#moveExpiry(key, old === undefined ? 0 : expireAtOf(old), head.expireAtMs)
     if (old === undefined) this.#enter(key)
     else if (format.typeOf(old) !== RecordType.String) this.#dropCollection(key)
@@ -68,7 +65,7 @@ export class Entries {
   }
 
   /** Of a key that is new. */
-  addCollection(key: Uint8Array, head: EntryHead, value: Collection): void {
+  addCollection(key: Uint8Array, head: RecordHead, value: Collection): void {
     this.#enter(key)
     this.#collections.add(latin1Of(key), value)
     this.#moveExpiry(key, 0, head.expireAtMs)
@@ -81,7 +78,7 @@ export class Entries {
     this.#write(key, value.type, { version, expireAtMs: expireAtOf(this.get(key)!) })
   }
 
-  setExpiry(key: Uint8Array, old: Uint8Array, head: EntryHead): void {
+  setExpiry(key: Uint8Array, old: Uint8Array, head: RecordHead): void {
     this.#moveExpiry(key, expireAtOf(old), head.expireAtMs)
     this.#write(key, format.typeOf(old), head, format.stringOf(old))
   }
@@ -159,7 +156,7 @@ export class Entries {
   }
 
   /** Give a key that is not there a value, whose objects are its own from now on. */
-  add(key: Uint8Array, head: EntryHead, value: StoredValue): void {
+  add(key: Uint8Array, head: RecordHead, value: StoredValue): void {
     if (value instanceof Uint8Array) {
       this.setString(key, undefined, head, value)
       return
@@ -170,11 +167,11 @@ export class Entries {
     for (const [number, name] of collection.members.entries()) this.setField(key, bytesOf(name), fields[number]!)
   }
 
-  #write(key: Uint8Array, type: number, { version, expireAtMs }: EntryHead, bytes?: Uint8Array): void {
+  #write(key: Uint8Array, type: number, head: RecordHead, bytes?: Uint8Array): void {
     const lengthBytes = HEAD_BYTES + (bytes?.length ?? 0)
     // Not the memory of a large value for ever.
     const buffer = lengthBytes <= this.#buffer.length ? this.#buffer : new Uint8Array(lengthBytes)
-    packHead(buffer, { type, version, expireAtMs })
+    packHead(buffer, type, head)
     if (bytes !== undefined) buffer.set(bytes, HEAD_BYTES)
     this.#records.set(this.#keys.ofKey(key, this.#space), buffer.subarray(0, lengthBytes))
   }

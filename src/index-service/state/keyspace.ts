@@ -8,11 +8,11 @@ import { ListValue } from '../values/list-value.ts'
 import { SetValue } from '../values/set-value.ts'
 import { SortedSetValue } from '../values/sorted-set-value.ts'
 import { StreamValue } from '../values/stream-value.ts'
-import { Entries, type EntryHead } from './entries.ts'
+import { Entries } from './entries.ts'
 import type { KeyEvents } from './key-events.ts'
 import { KeyListing } from './key-listing.ts'
 import * as format from './record-format.ts'
-import { expireAtOf, RecordType } from './record-format.ts'
+import { expireAtOf, type RecordHead, RecordType } from './record-format.ts'
 import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { copyOfValue, type StoredValue } from './stored-value.ts'
 
@@ -133,7 +133,7 @@ export class Keyspace {
   /** As {@link setString}, and it expires as before. `isTold`: its change is an event. */
   keepString(key: Uint8Array, bytes: Uint8Array, isTold: boolean = true): void {
     const isNew = this.#putString(key, bytes, KEEP)
-    this.#tellChange(key, isNew, isTold ? this.#events?.command : undefined)
+    if (this.#events !== undefined) this.#tellChange(key, isNew, isTold ? this.#events.command : undefined)
   }
 
   /** True if the key is new. */
@@ -158,7 +158,7 @@ export class Keyspace {
     }
     if (isOld) this.#entries.touch(key, value, this.#moment.index)
     else this.#entries.addCollection(key, this.#head(0), value)
-    this.#tellChange(key, !isOld, event)
+    if (this.#events !== undefined) this.#tellChange(key, !isOld, event)
   }
 
   #tellChange(key: Uint8Array, isNew: boolean, event: string | undefined): void {
@@ -325,7 +325,7 @@ export class Keyspace {
   }
 
   /** What the command that runs writes. */
-  #head(expireAtMs: number): EntryHead {
+  #head(expireAtMs: number): RecordHead {
     return { version: this.#moment.index, expireAtMs }
   }
 }

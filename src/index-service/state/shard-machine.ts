@@ -219,7 +219,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     const { arity } = spec
     if (arity < 0 ? args.length + 1 < -arity : args.length + 1 !== arity) return wrongArity(spec)
     if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
-    if (!Databases.has(db)) return NO_DATABASE
+    if (db !== 0 && !Databases.has(db)) return NO_DATABASE
     const tooLong = faultOfLengths(spec, args)
     if (tooLong !== undefined) return tooLong
     this.#context.db = db
