@@ -179,7 +179,7 @@ test('CLIENT PAUSE lets writes wait, or everything, until it is over', async () 
   assert.equal(await two.ask('GET', 'a'), '1')
 })
 
-test('CLIENT REPLY leaves out answers, and a transaction counts as one', async () => {
+test('CLIENT REPLY leaves out answers', async () => {
   await using door = await openDoor()
   const client = await door.connect()
   client.send(['CLIENT', 'REPLY', 'OFF'])
