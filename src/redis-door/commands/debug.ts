@@ -53,9 +53,7 @@ const debug: DoorCommand['run'] = async (_door, client, [which, ...args]) => {
     const [code, ...words] = value!.split(' ')
     return { fault: code!, message: words.join(' ') }
   }
-  throw new CommandFault(
-    `unknown subcommand or wrong number of arguments for '${latin1Of(which!)}'. Try DEBUG HELP.`,
-  )
+  throw new CommandFault(`unknown subcommand or wrong number of arguments for '${latin1Of(which!)}'. Try DEBUG HELP.`)
 }
 
 export const debugCommands: readonly DoorCommand[] = [{ name: 'debug', arity: -2, run: debug }]
