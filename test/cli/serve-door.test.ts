@@ -82,6 +82,6 @@ test('with a certificate, connections are encrypted, and clients show theirs', {
   const stranger = connectTls(options)
   const errors: string[] = []
   stranger.on('error', ({ message }) => errors.push(message))
-  await once(stranger, 'close')
+  await new Promise((resolve) => stranger.on('close', resolve))
   assert.match(errors.join(), /certificate required|ECONNRESET/)
 })

@@ -7,6 +7,7 @@ import type { DoorCommand } from './door-command.ts'
 const kinds: Readonly<Record<string, DoorReply>> = {
   string: bytesOf('Hello World'),
   integer: 12_345,
+  // biome-ignore lint/suspicious/noApproximativeNumericConstant: Redis answers this number
   double: { double: 3.141 },
   null: null,
   array: [0, 1, 2],
