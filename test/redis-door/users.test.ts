@@ -62,12 +62,18 @@ const asked: readonly string[] = [
   'PING',
 ]
 
+/** Redis lists rules about single commands in the order of a hash table with a seed. */
+function unordered(answer: Answer): Answer {
+  if (typeof answer === 'string') return answer.split(' ').sort().join(' ')
+  return Array.isArray(answer) ? answer.map(unordered) : answer
+}
+
 test('ACL answers as Redis does', { skip: withoutRedis }, async () => {
   await using door = await openDoor()
   await using redis = await openRedis()
   const [own, theirs] = [await door.connect(), await redis.connect()]
   const both = async (...command: readonly string[]): Promise<void> =>
-    assert.deepEqual(await own.ask(...command), await theirs.ask(...command), command.join(' '))
+    assert.deepEqual(unordered(await own.ask(...command)), unordered(await theirs.ask(...command)), command.join(' '))
   for (const rule of rules) {
     await both('ACL', 'SETUSER', 'u', ...rule.split(' '))
     await both('ACL', 'LIST')
@@ -78,13 +84,13 @@ test('ACL answers as Redis does', { skip: withoutRedis }, async () => {
   for (const command of ['get c', 'set b1 1', 'get a1', 'get', 'foo', 'config get x', 'client list'])
     await both('ACL', 'DRYRUN', 'u', ...command.split(' '))
   for (const command of asked) await both(...command.split(' '))
+  await both('AUTH', 'default', '')
   await both('ACL', 'USERS')
   for (const wrong of ['GENPASS 0', 'GENPASS 5000', 'CAT foo', 'CAT', 'DELUSER default', 'DRYRUN none get a', 'GETUSER no'])
     await both('ACL', ...wrong.split(' '))
   const [log, other] = [await own.ask('ACL', 'LOG'), await theirs.ask('ACL', 'LOG')]
   const shown = (entry: Answer): Answer => (entry as Answer[]).slice(0, 10)
   assert.deepEqual((log as Answer[]).map(shown), (other as Answer[]).map(shown))
-  await both('AUTH', 'default', '')
   await both('ACL', 'LOG', 'RESET')
   await both('ACL', 'DELUSER', 'u', 'none')
   assert.match(String(await own.ask('ACL', 'GENPASS')), /^[0-9a-f]{64}$/)
