@@ -13,6 +13,7 @@ import { Index } from './handles/index-handle.ts'
 import { SHARDS_MAX } from './keys/shard-of.ts'
 import type { Place } from './node/index-contract.ts'
 import { IndexNode } from './node/index-node.ts'
+import type { OnKeyEvent } from './state/key-events.ts'
 
 /** Options of {@link openIndex}. All members of a group pass the same, but for `directory` and `listen`. */
 export interface OpenIndexOptions {
@@ -83,8 +84,12 @@ export async function openIndex(group: RegionGroup, options: OpenIndexOptions): 
   return new Index(node.name, node)
 }
 
-/** @internal The node alone, for those who show how it does. */
-export async function openNode(group: RegionGroup, options: OpenIndexOptions): Promise<IndexNode> {
+/** @internal The node alone, for those who show how it does, or are told what happens to keys. */
+export async function openNode(
+  group: RegionGroup,
+  options: OpenIndexOptions,
+  onEvent?: OnKeyEvent,
+): Promise<IndexNode> {
   if (!(group instanceof RegionGroup)) throw mustBe('group', 'a group, as join() resolves with', group)
   checkOptions('openIndex', options, names)
   if (options === undefined) throw mustBe('options', "an object such as { name: 'users' }", options)
@@ -108,7 +113,18 @@ export async function openNode(group: RegionGroup, options: OpenIndexOptions): P
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
   const place = listen === undefined ? undefined : placeOf('options.listen', listen)
-  const rest = { name, shards, replicas, directory, memoryBytes, listen: place, inFlightMax, timeoutMs, signal }
+  const rest = {
+    name,
+    shards,
+    replicas,
+    directory,
+    memoryBytes,
+    listen: place,
+    inFlightMax,
+    timeoutMs,
+    signal,
+    onEvent,
+  }
   return await IndexNode.open(group, rest)
 }
 

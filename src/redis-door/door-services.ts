@@ -10,6 +10,7 @@ import { Notifications } from './publish/notifications.ts'
 import { Publisher } from './publish/publisher.ts'
 import { ClusterMap } from './routing/cluster-map.ts'
 import { Router } from './routing/router.ts'
+import { Scripts } from './scripts/scripts.ts'
 import { DoorParameters } from './settings/door-parameters.ts'
 
 /** Certificates and keys, as PEM. With `ca`, clients have to show a certificate of it. */
@@ -60,13 +61,21 @@ export class DoorServices {
   port = 0
   readonly publisher: Publisher
   readonly notifications: Notifications
+  readonly scripts: Scripts
 
-  constructor(node: IndexNode, settings: DoorSettings) {
+  /** `isOfDoor`: whether a command is one of the door's. */
+  constructor(node: IndexNode, settings: DoorSettings, isOfDoor: (name: string) => boolean) {
     this.node = node
     this.settings = settings
     this.cluster = new ClusterMap(node)
     this.publisher = new Publisher(node)
-    this.notifications = new Notifications(this.publisher)
+    this.scripts = new Scripts({
+      publisher: this.publisher,
+      shards: node.shards,
+      isOfDoor,
+      timeLimitMs: () => Number(this.parameters.get('busy-reply-threshold')),
+    })
+    this.notifications = new Notifications(node, this.publisher)
     this.router = new Router(node, settings)
     this.parameters = new DoorParameters(settings, this.notifications)
     this.activity = new Activity(this.parameters)

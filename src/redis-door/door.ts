@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { IndexNode } from '../index-service/index.ts'
+import { doorCommandNamed } from './commands/door-table.ts'
 import { Connection } from './connection/connection.ts'
 import { DoorServices, type DoorSettings } from './door-services.ts'
 
@@ -28,7 +29,7 @@ export class RedisDoor implements AsyncDisposable {
 
   /** @throws Error of the system if it cannot listen there. */
   static async open(node: IndexNode, settings: DoorSettings): Promise<RedisDoor> {
-    const door = new RedisDoor(new DoorServices(node, settings))
+    const door = new RedisDoor(new DoorServices(node, settings, (name) => doorCommandNamed(name) !== undefined))
     door.#server.listen(settings.port, settings.address)
     await once(door.#server, 'listening')
     door.#services.port = door.port

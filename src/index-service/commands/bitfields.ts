@@ -2,9 +2,9 @@ import type { Keyspace } from '../state/keyspace.ts'
 import { latin1Of } from '../values/latin1.ts'
 import { bitAt, lengthened } from './bits.ts'
 import { type CommandSpec, firstKey, grows, reads } from './command.ts'
+import { checkLength, STRING_BYTES_MAX } from './limits.ts'
 import { integerOf, isWord, narrow } from './numbers.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
-import { checkLength } from './strings.ts'
 
 type Args = readonly Uint8Array[]
 type Overflow = 'wrap' | 'sat' | 'fail'
@@ -24,7 +24,7 @@ interface FieldOperation {
   readonly overflow: Overflow
 }
 
-const OFFSET_MAX = 2n ** 32n
+const OFFSET_MAX: bigint = BigInt(STRING_BYTES_MAX) * 8n
 
 function fieldType(argument: Uint8Array): FieldType {
   const match = /^([iu])(\d{1,2})$/.exec(latin1Of(argument))
@@ -116,19 +116,29 @@ function bitfield(keyspace: Keyspace, args: Args, onlyReads: boolean): Reply {
   const end = Math.max(...writes.map(({ offset, type }) => offset + type.bits))
   checkLength(Math.ceil(end / 8))
   const bytes = lengthened(old, Math.ceil(end / 8))
-  const replies = operations.map((operation) => operated(bytes, operation))
-  keyspace.keepString(args[0]!, bytes)
-  return replies
+  const hasGrown = bytes.length !== old?.length
+  const results = operations.map((operation) => operated(bytes, operation))
+  const isSet = results.some(({ before, after }) => after !== undefined && (hasGrown || before !== after))
+  // If nothing did fit, room was made for it.
+  if (isSet || hasGrown) keyspace.keepString(args[0]!, bytes, isSet)
+  return results.map(({ reply }) => reply)
 }
 
-function operated(bytes: Uint8Array, operation: FieldOperation): Reply {
+interface Operated {
+  readonly reply: Reply
+  readonly before: bigint
+  /** undefined: nothing was set. */
+  readonly after: bigint | undefined
+}
+
+function operated(bytes: Uint8Array, operation: FieldOperation): Operated {
   const { name, type, offset, value, overflow } = operation
-  const old = readField(bytes, offset, type)
-  if (name === 'get') return narrow(old)
-  const next = fitted(name === 'set' ? valueToSet(operation) : old + value, type, overflow)
-  if (next === undefined) return null
-  writeField(bytes, offset, type, next)
-  return narrow(name === 'set' ? old : next)
+  const before = readField(bytes, offset, type)
+  if (name === 'get') return { reply: narrow(before), before, after: undefined }
+  const after = fitted(name === 'set' ? valueToSet(operation) : before + value, type, overflow)
+  if (after === undefined) return { reply: null, before, after }
+  writeField(bytes, offset, type, after)
+  return { reply: narrow(name === 'set' ? before : after), before, after }
 }
 
 /** Strings as arrays of numbers of any size. */

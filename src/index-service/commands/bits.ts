@@ -1,8 +1,8 @@
 import type { Keyspace } from '../state/keyspace.ts'
 import { type CommandSpec, firstKey, grows, reads } from './command.ts'
+import { STRING_BYTES_MAX } from './limits.ts'
 import { isWord, numberOf, parseInteger } from './numbers.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
-import { STRING_BYTES_MAX } from './strings.ts'
 
 type Args = readonly Uint8Array[]
 
@@ -28,11 +28,12 @@ function setbit(keyspace: Keyspace, args: Args): Reply {
   const bit = parseInteger(args[2]!)
   if (bit !== 0 && bit !== 1) throw new CommandFault('bit is not an integer or out of range')
   const at = Math.floor(offset / 8)
-  const bytes = lengthened(keyspace.string(args[0]!), at + 1)
+  const stored = keyspace.string(args[0]!)
+  const bytes = lengthened(stored, at + 1)
   const mask = 0x80 >> (offset % 8)
   const old = (bytes[at]! & mask) === 0 ? 0 : 1
   bytes[at] = bit === 1 ? bytes[at]! | mask : bytes[at]! & ~mask
-  keyspace.keepString(args[0]!, bytes)
+  if (bit !== old || bytes.length !== stored?.length) keyspace.keepString(args[0]!, bytes)
   return old
 }
 

@@ -1,5 +1,6 @@
 import type { Databases } from '../state/databases.ts'
 import type { Keyspace } from '../state/keyspace.ts'
+import { eventOf } from './events.ts'
 import type { Reply } from './reply.ts'
 
 /** What a command knows besides its arguments: the same in every process. */
@@ -41,6 +42,8 @@ export interface CommandSpec {
   readonly isWrite: boolean
   /** True if it may take more memory: it is refused when all is used. */
   readonly needsMemory: boolean
+  /** What it tells of each key that it changes, where its code names nothing else. */
+  readonly event: string | undefined
   /** Positions of keys in `args`. */
   keys(args: readonly Uint8Array[]): readonly number[]
   readonly run: Run
@@ -78,15 +81,15 @@ export function countedKeys(at: number, before: readonly number[] = []): Keys {
 
 /** A command that changes nothing. */
 export function reads(name: string, arity: number, keys: Keys, run: Run): CommandSpec {
-  return { name, arity, isWrite: false, needsMemory: false, keys, run }
+  return { name, arity, isWrite: false, needsMemory: false, event: undefined, keys, run }
 }
 
 /** A command that changes something, and takes no more memory for it. */
 export function frees(name: string, arity: number, keys: Keys, run: Run): CommandSpec {
-  return { name, arity, isWrite: true, needsMemory: false, keys, run }
+  return { name, arity, isWrite: true, needsMemory: false, event: eventOf(name), keys, run }
 }
 
 /** A command that may take more memory. */
 export function grows(name: string, arity: number, keys: Keys, run: Run): CommandSpec {
-  return { name, arity, isWrite: true, needsMemory: true, keys, run }
+  return { name, arity, isWrite: true, needsMemory: true, event: eventOf(name), keys, run }
 }

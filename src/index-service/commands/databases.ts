@@ -37,6 +37,7 @@ function copy(keyspace: Keyspace, args: Args, context: CommandContext): Reply {
   const target = context.databases.at(db)
   if (!keyspace.has(from) || (!isReplacing && target.has(to))) return 0
   target.copyFrom(keyspace, from, to)
+  target.tell('copy_to', to)
   return 1
 }
 
@@ -47,7 +48,9 @@ function move(keyspace: Keyspace, args: Args, context: CommandContext): Reply {
   const target = context.databases.at(db)
   if (!keyspace.has(key) || target.has(key)) return 0
   target.copyFrom(keyspace, key, key)
-  keyspace.remove(key)
+  keyspace.discard(key)
+  keyspace.tell('move_from', key)
+  target.tell('move_to', key)
   return 1
 }
 

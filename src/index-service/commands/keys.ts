@@ -98,18 +98,18 @@ function persist(keyspace: Keyspace, args: Args): Reply {
   return 1
 }
 
-function keysLike(keyspace: Keyspace, args: Args): Reply {
+function keysLike({ listing }: Keyspace, args: Args): Reply {
   const pattern = latin1Of(args[0]!)
-  return keyspace
-    .sortedKeys()
+  return listing
+    .sorted()
     .filter((name) => pattern === '*' || matches(pattern, name))
     .map(bytesOf)
 }
 
-function scan(keyspace: Keyspace, args: Args): Reply {
+function scan(keyspace: Keyspace, args: Args, { isRead }: CommandContext): Reply {
   const start = cursorOf(args[0]!)
   const { count, isWanted, type } = scanOptions(args, 1, start)
-  const { cursor, keys } = keyspace.scan(start, count)
+  const { cursor, keys } = keyspace.listing.scan(start, count, isRead)
   const wanted = keys.filter(
     (key) => isWanted(latin1Of(key)) && (type === undefined || typeNamed(keyspace, key) === type),
   )
@@ -122,7 +122,9 @@ function rename(keyspace: Keyspace, args: Args): boolean {
   const isOther = latin1Of(from) !== latin1Of(to)
   if (isOther) {
     keyspace.copyFrom(keyspace, from, to)
-    keyspace.remove(from)
+    keyspace.discard(from)
+    keyspace.tell('rename_from', from)
+    keyspace.tell('rename_to', to)
   }
   return isOther
 }
@@ -134,8 +136,8 @@ function renamenx(keyspace: Keyspace, args: Args): Reply {
   return 1
 }
 
-function randomKey(keyspace: Keyspace, _args: Args, context: CommandContext): Reply {
-  return keyspace.randomKey(context.random()) ?? null
+function randomKey({ listing, size }: Keyspace, _args: Args, { random, isRead }: CommandContext): Reply {
+  return size === 0 ? null : (listing.any(random(), isRead) ?? null)
 }
 
 function rangeOptions(args: Args): { readonly isReverse: boolean; readonly limit: number; readonly keysOnly: boolean } {

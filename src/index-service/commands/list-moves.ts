@@ -36,8 +36,8 @@ function move(keyspace: Keyspace, args: Args, { fromFirst, toFirst }: Move): Rep
   const element = fromFirst ? source.popFirst() : source.popLast()
   if (toFirst) target.pushFirst(element)
   else target.pushLast(element)
-  keyspace.changed(from, source)
-  if (target !== source) keyspace.changed(to, target)
+  keyspace.changed(to, target, toFirst ? 'lpush' : 'rpush')
+  keyspace.changed(from, source, fromFirst ? 'lpop' : 'rpop')
   return bytesOf(element)
 }
 
@@ -90,7 +90,7 @@ function popMany(keyspace: Keyspace, { keys, isFirst, count }: ManyOptions, cont
     const list = keyspace.list(key)
     if (list === undefined) continue
     const elements = popped(list, isFirst, count)
-    keyspace.changed(key, list)
+    keyspace.changed(key, list, isFirst ? 'lpop' : 'rpop')
     return [key, elements]
   }
   return null

@@ -87,8 +87,8 @@ function smove(keyspace: Keyspace, args: Args): Reply {
   const member = latin1Of(args[2]!)
   if (source === target) return source.has(member) ? 1 : 0
   if (!source.delete(member)) return 0
-  keyspace.changed(from, source)
-  if (target.add(member)) keyspace.changed(to, target)
+  keyspace.changed(from, source, 'srem')
+  if (target.add(member)) keyspace.changed(to, target, 'sadd')
   return 1
 }
 

@@ -20,7 +20,7 @@ function taken(keyspace: Keyspace, key: Uint8Array, isMin: boolean, count: numbe
   const found = Math.min(count, size)
   const scored = isMin ? sortedSet.range(0, found, false) : sortedSet.range(size - found, size, true)
   for (const { member } of scored) sortedSet.delete(member)
-  if (found > 0) keyspace.changed(key, sortedSet)
+  if (found > 0) keyspace.changed(key, sortedSet, isMin ? 'zpopmin' : 'zpopmax')
   return scored
 }
 

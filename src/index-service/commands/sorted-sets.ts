@@ -92,7 +92,7 @@ function increased(keyspace: Keyspace, args: Args, by: number, options: AddOptio
   if (!isAllowed(old, score, options)) return null
   if (old !== score) {
     sortedSet.set(member, score)
-    keyspace.changed(args[0]!, sortedSet)
+    keyspace.changed(args[0]!, sortedSet, 'zincr')
   }
   return { double: score }
 }

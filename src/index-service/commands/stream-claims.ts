@@ -6,6 +6,7 @@ import { type CommandContext, type CommandSpec, firstKey, frees, reads } from '.
 import { isWord, numberOf, parseInteger } from './numbers.ts'
 import { atLeast } from './ranges.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
+import { seenConsumer } from './stream-groups.ts'
 import { endOf, entryReply, idReply, isId, parseId, startOf } from './stream-ids.ts'
 import { countOf } from './streams.ts'
 
@@ -108,6 +109,7 @@ function xclaim(keyspace: Keyspace, args: Args, { timeMs }: CommandContext): Rep
   const given = options.deliveredMs
   const deliveredMs = given === undefined || given < 0 || given > timeMs ? timeMs : given
   const claimed: Reply[] = []
+  const name = latin1Of(args[2]!)
   for (const argument of args.slice(4, end)) {
     const id = parseId(argument)
     const fields = stream.get(id)
@@ -118,7 +120,8 @@ function xclaim(keyspace: Keyspace, args: Args, { timeMs }: CommandContext): Rep
     const pending = group.pending.get(id)
     if (pending === undefined && !options.isForced) continue
     if (pending !== undefined && timeMs - pending.deliveredMs < idleMs) continue
-    const consumer = seenConsumer(group, args[2]!, timeMs)
+    // It is made when it gets its first entry.
+    const consumer = seenConsumer(keyspace, args[0]!, { group, name, nowMs: timeMs })
     const taken = pending ?? forced(group, id, consumer)
     group.give(taken, consumer)
     taken.deliveredMs = deliveredMs
@@ -128,13 +131,6 @@ function xclaim(keyspace: Keyspace, args: Args, { timeMs }: CommandContext): Rep
   }
   keyspace.changed(args[0]!, stream)
   return claimed
-}
-
-/** The consumer that claims. It is made when it gets its first entry. */
-function seenConsumer(group: StreamGroup, name: Uint8Array, nowMs: number): Consumer {
-  const consumer = group.consumerFrom(latin1Of(name), nowMs)
-  consumer.seenMs = nowMs
-  return consumer
 }
 
 /** An entry that counts as delivered although no consumer had it. */
@@ -163,6 +159,7 @@ function xautoclaim(keyspace: Keyspace, args: Args, { timeMs }: CommandContext):
   const { count, onlyIds } = autoclaimOptions(args)
   const { stream, group } = groupAt(keyspace, args)
   const [claimed, deleted]: [Reply[], Reply[]] = [[], []]
+  const name = latin1Of(args[2]!)
   const cursor = group.pending.cursor({ from: start })
   for (let attempts = count * ATTEMPTS; attempts > 0 && claimed.length + deleted.length < count; attempts -= 1) {
     if (!cursor.next()) break
@@ -174,7 +171,7 @@ function xautoclaim(keyspace: Keyspace, args: Args, { timeMs }: CommandContext):
       continue
     }
     if (timeMs - pending.deliveredMs < idleMs) continue
-    group.give(pending, seenConsumer(group, args[2]!, timeMs))
+    group.give(pending, seenConsumer(keyspace, args[0]!, { group, name, nowMs: timeMs }))
     pending.deliveredMs = timeMs
     if (!onlyIds) pending.deliveries += 1
     claimed.push(onlyIds ? idReply(id) : entryReply([id, fields]))

@@ -1,6 +1,6 @@
 import type { Keyspace } from '../state/keyspace.ts'
 import { latin1Of } from '../values/latin1.ts'
-import { StreamGroup } from '../values/stream-group.ts'
+import { type Consumer, StreamGroup } from '../values/stream-group.ts'
 import { StreamValue } from '../values/stream-value.ts'
 import { type CommandContext, type CommandSpec, firstKey, frees, grows } from './command.ts'
 import { isWord, numberOf } from './numbers.ts'
@@ -81,6 +81,18 @@ export function noGroup(group: Uint8Array, key: Uint8Array): CommandFault {
   return new CommandFault(`No such consumer group '${latin1Of(group)}' for key name '${latin1Of(key)}'`, 'NOGROUP')
 }
 
+/** A consumer that asks for entries. It is made if it is not known. */
+export function seenConsumer(
+  keyspace: Keyspace,
+  key: Uint8Array,
+  { group, name, nowMs }: { readonly group: StreamGroup; readonly name: string; readonly nowMs: number },
+): Consumer {
+  if (group.consumer(name) === undefined) keyspace.tell('xgroup-createconsumer', key)
+  const consumer = group.consumerFrom(name, nowMs)
+  consumer.seenMs = nowMs
+  return consumer
+}
+
 function idAt(argument: Uint8Array, stream: StreamValue | undefined): bigint {
   return isWord(argument, '$') ? (stream?.lastId ?? 0n) : parseId(argument)
 }
@@ -106,14 +118,15 @@ function xgroup(keyspace: Keyspace, args: Args, context: CommandContext): Reply 
     const isEnd = isWord(args[3]!, '-') || isWord(args[3]!, '+')
     group.lastId = isEnd ? startOf(args[3]!) : idAt(args[3]!, stream)
     group.entriesRead = entriesRead
-    keyspace.changed(key, stream!)
+    keyspace.changed(key, stream!, 'xgroup-setid')
     return 'OK'
   }
   const consumer = latin1Of(args[3]!)
   const isKnown = group.consumer(consumer) !== undefined
   if (name === 'createconsumer') group.consumerFrom(consumer, context.timeMs)
   const pending = name === 'delconsumer' ? (group.deleteConsumer(consumer) ?? 0) : 0
-  keyspace.changed(key, stream!)
+  const hasChanged = isKnown === (name === 'delconsumer')
+  if (hasChanged) keyspace.changed(key, stream!, `xgroup-${name}`)
   return name === 'createconsumer' ? (isKnown ? 0 : 1) : pending
 }
 
@@ -121,7 +134,7 @@ function created(keyspace: Keyspace, key: Uint8Array, stream: StreamValue, group
   const isKnown = stream.group(group.name) !== undefined
   if (isKnown) throw new CommandFault('Consumer Group name already exists', 'BUSYGROUP')
   stream.addGroup(group)
-  keyspace.changed(key, stream)
+  keyspace.changed(key, stream, 'xgroup-create')
   return 'OK'
 }
 
@@ -129,7 +142,7 @@ function created(keyspace: Keyspace, key: Uint8Array, stream: StreamValue, group
 function destroyed(keyspace: Keyspace, key: Uint8Array, stream: StreamValue, group: StreamGroup | undefined): Reply {
   if (group === undefined) return 0
   stream.deleteGroup(group.name)
-  keyspace.changed(key, stream)
+  keyspace.changed(key, stream, 'xgroup-destroy')
   keyspace.signal(key)
   return 1
 }

@@ -1,12 +1,13 @@
 import type { Keyspace } from '../state/keyspace.ts'
 import { RecordType } from '../state/record-format.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
-import type { StreamGroup } from '../values/stream-group.ts'
+import type { Consumer, StreamGroup } from '../values/stream-group.ts'
 import type { StreamValue } from '../values/stream-value.ts'
 import { Blocked, type CommandContext, type CommandSpec, frees, reads } from './command.ts'
 import { isTaken } from './list-moves.ts'
 import { isWord, parseInteger } from './numbers.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
+import { seenConsumer } from './stream-groups.ts'
 import { entryReply, ID_MAX, idReply, parseId } from './stream-ids.ts'
 import { countOf } from './streams.ts'
 
@@ -142,7 +143,9 @@ function xreadgroup(keyspace: Keyspace, args: Args, context: CommandContext): Re
     const { key, stream, group, after } = read
     const hasNew = stream.last !== undefined && stream.last[0] > group.lastId
     if (after === undefined && !hasNew) continue
-    found.push(key, after === undefined ? delivered(read, query, context) : history(read, query, context))
+    const consumer = seenConsumer(keyspace, key, { group, name: query.consumer, nowMs: context.timeMs })
+    const reply = after === undefined ? delivered(read, consumer, query) : history(read, consumer, query)
+    found.push(key, reply)
     keyspace.changed(key, stream)
   }
   if (found.length > 0) return { byKey: found }
@@ -150,23 +153,19 @@ function xreadgroup(keyspace: Keyspace, args: Args, context: CommandContext): Re
 }
 
 /** Deliver entries that no consumer of the group had. */
-function delivered({ stream, group }: GroupRead, query: ReadQuery, { timeMs }: CommandContext): Reply {
-  const consumer = group.consumerFrom(query.consumer, timeMs)
-  consumer.seenMs = timeMs
+function delivered({ stream, group }: GroupRead, consumer: Consumer, query: ReadQuery): Reply {
   const entries = stream.range(group.lastId + 1n, ID_MAX, { count: query.count })
   for (const [id] of entries) {
     if (group.entriesRead !== undefined && !stream.hasGapsFrom(id)) group.entriesRead += 1
     else if (stream.entriesAdded > 0) group.entriesRead = stream.addedUpTo(id)
     group.lastId = id
-    if (!query.acknowledges) group.deliver(id, consumer, timeMs)
+    if (!query.acknowledges) group.deliver(id, consumer, consumer.seenMs)
   }
   return entries.map(entryReply)
 }
 
 /** Entries that the consumer has already and did not acknowledge. */
-function history({ stream, group, after }: GroupRead, query: ReadQuery, { timeMs }: CommandContext): Reply {
-  const consumer = group.consumerFrom(query.consumer, timeMs)
-  consumer.seenMs = timeMs
+function history({ stream, after }: GroupRead, consumer: Consumer, query: ReadQuery): Reply {
   const found: Reply[] = []
   if (after === ID_MAX) return found
   for (const [id, pending] of consumer.pending.entries({ from: after! + 1n })) {
@@ -174,7 +173,7 @@ function history({ stream, group, after }: GroupRead, query: ReadQuery, { timeMs
     const fields = stream.get(id)
     found.push([idReply(id), fields === undefined ? null : fields.map(bytesOf)])
     if (fields === undefined) continue
-    pending.deliveredMs = timeMs
+    pending.deliveredMs = consumer.seenMs
     pending.deliveries += 1
   }
   return found

@@ -115,8 +115,9 @@ function xadd(keyspace: Keyspace, args: Args, { timeMs }: CommandContext): Reply
   if (next === undefined)
     throw new CommandFault('The ID specified in XADD is equal or smaller than the target stream top item')
   stream.append(next, fields.map(latin1Of))
-  if (trimming !== undefined) trim(stream, trimming, limit)
+  const trimmed = trimming === undefined ? 0 : trim(stream, trimming, limit)
   keyspace.changed(args[0]!, stream)
+  if (trimmed > 0) keyspace.tell('xtrim', args[0]!)
   keyspace.signal(args[0]!)
   return idReply(next)
 }

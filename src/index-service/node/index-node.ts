@@ -1,6 +1,7 @@
 import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { IndexPort, ShardPort } from '../port.ts'
+import type { OnKeyEvent } from '../state/key-events.ts'
 import type { IndexSight, NodeCard, Place } from './index-contract.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
@@ -21,6 +22,8 @@ export interface NodeOptions {
   readonly inFlightMax: number
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
+  /** Is told what happens to keys of the shards that are held here. */
+  readonly onEvent: OnKeyEvent | undefined
 }
 
 /** How often a node looks whether it is to hold other shards. */
@@ -44,6 +47,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly name: string
   readonly shards: number
   readonly rank: number
+  /** Is told what happens to keys of shards that are held here. */
+  keyListener: OnKeyEvent | undefined
   readonly #group: RegionGroup
   readonly #options: NodeOptions
   readonly #replicas = new Map<number, ShardReplica>()
@@ -68,6 +73,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.rank = group.rank
     this.#group = group
     this.#options = options
+    this.keyListener = options.onEvent
     const isHere = options.listen === undefined
     this.#remote = new IndexClient({ name: options.name, isHere, places: () => this.#places() })
     const cards = (): readonly NodeCard[] => this.#members.cards
@@ -255,6 +261,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
       memoryBytes: Math.ceil(memoryBytes / this.shards),
       founders: this.#founders(shard),
+      onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
       ...limits,
     })
     this.#replicas.set(shard, replica)

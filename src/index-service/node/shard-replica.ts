@@ -13,10 +13,12 @@ import { copyOf } from '../memory/copy.ts'
 import { RecordTable } from '../memory/record-table.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
+import type { OnKeyEvent } from '../state/key-events.ts'
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 import { shardCodec } from '../state/shard-codec.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
 import { ShardMachine } from '../state/shard-machine.ts'
+import { type Program, ProgramLine } from './program-line.ts'
 import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
 
 /** What a replica is opened with. */
@@ -30,6 +32,8 @@ export interface ShardReplicaOptions {
   readonly signal: AbortSignal | undefined
   /** In a group of a fixed size, the ranks that found it. */
   readonly founders: readonly number[]
+  /** Is told what happens to keys, in each process that holds the shard. */
+  readonly onEvent?: OnKeyEvent | undefined
 }
 
 /** How many keys a shard has, and what they take. */
@@ -66,6 +70,7 @@ export class ShardReplica implements ShardPort {
   readonly #replicated: Replicated<ShardMachine>
   readonly #waiting: WaitingCalls
   readonly #keys = new RecordKeys()
+  readonly #programs: ProgramLine
   readonly #sweeper: NodeJS.Timeout
   #isSweeping = false
   #closing: Promise<void> | undefined
@@ -85,19 +90,24 @@ export class ShardReplica implements ShardPort {
     this.#shard = parts.shard
     this.#replicated = parts.replicated
     this.#waiting = parts.waiting
+    this.#programs = new ProgramLine({
+      withScratch: (use, limits) => this.#query((shard) => use(shard.scratch(Date.now())), limits),
+      propose: (command, limits) => this.#propose(command, limits),
+    })
     parts.replicated.onApplied = (index) => parts.table.publish(index)
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref()
   }
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
-    const { name, replicas, directory, memoryBytes, timeoutMs, signal, founders } = options
+    const { name, replicas, directory, memoryBytes, timeoutMs, signal, founders, onEvent } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
     const shard = new ShardMachine({
       records: table,
       memoryMax: memoryBytes,
       onServed: (waiter, reply) => waiting.served(waiter, reply),
+      onEvent,
     })
     try {
       const replicated = await replicate<ShardMachine>(group, {
@@ -161,6 +171,15 @@ export class ShardReplica implements ShardPort {
 
   versions(keys: readonly Uint8Array[], limits: CallLimits, db: number = 0): Promise<readonly number[]> {
     return this.#query((shard) => keys.map((key) => shard.versionOf(key, Date.now(), db)), limits)
+  }
+
+  /**
+   * Run a program whose calls depend on each other's answers, and have it take effect as a whole. It runs in one piece,
+   * and again if what it has touched has changed before that.
+   * @throws IndexError `BUSY` if that happened each time; what the program throws.
+   */
+  runProgram<T>(program: Program<T>, limits: CallLimits, isReadOnly: boolean = false): Promise<T> {
+    return isReadOnly ? this.#programs.read(program, limits) : this.#programs.run(program, limits)
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {

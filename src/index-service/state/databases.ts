@@ -1,6 +1,7 @@
 import { SPACES } from '../memory/layout.ts'
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
+import type { KeyEvents } from './key-events.ts'
 import { recordKeys } from './key-listing.ts'
 import { Keyspace, type Moment } from './keyspace.ts'
 import { keyOfRecord, spaceOfRecord } from './record-format.ts'
@@ -25,6 +26,7 @@ export class Databases {
   readonly #records: Records
   readonly #moment: Moment
   readonly #waitingKeys: (db: number) => readonly string[]
+  readonly #events: KeyEvents | undefined
   readonly #spaces = Array.from({ length: DATABASES_MAX }, (_, space) => space)
   /** By number. */
   readonly #keyspaces: (Keyspace | undefined)[] = Array.from({ length: DATABASES_MAX }, () => undefined)
@@ -34,10 +36,16 @@ export class Databases {
   readonly #swapped = Array.from({ length: DATABASES_MAX }, () => 0)
 
   /** `moment` is that of the command that runs. `waitingKeys` are those for which commands wait, as latin1. */
-  constructor(records: Records, moment: Moment, waitingKeys: (db: number) => readonly string[]) {
-    this.#records = records
-    this.#moment = moment
-    this.#waitingKeys = waitingKeys
+  constructor(parts: {
+    readonly records: Records
+    readonly moment: Moment
+    readonly waitingKeys: (db: number) => readonly string[]
+    readonly events: KeyEvents | undefined
+  }) {
+    this.#records = parts.records
+    this.#moment = parts.moment
+    this.#waitingKeys = parts.waitingKeys
+    this.#events = parts.events
   }
 
   /** @throws RangeError if there is none of this number. */
@@ -102,6 +110,8 @@ export class Databases {
     const [ofOne, ofOther] = [this.at(one), this.at(other)]
     this.#keyspaces[one] = ofOther
     this.#keyspaces[other] = ofOne
+    ofOther.db = one
+    ofOne.db = other
     this.#spaces[one] = ofOther.space
     this.#spaces[other] = ofOne.space
     this.#swapped[one] = this.#moment.index
@@ -135,7 +145,8 @@ export class Databases {
 
   #make(db: number): Keyspace {
     if (!Databases.has(db)) throw new RangeError(`there are databases 0 to ${DATABASES_MAX - 1}, and not ${db}`)
-    const made = new Keyspace(this.#records, this.#spaces[db]!, this.#moment)
+    const made = new Keyspace(this.#records, this.#spaces[db]!, this.#moment, this.#events)
+    made.db = db
     this.#keyspaces[db] = made
     this.#list()
     return made

@@ -43,32 +43,36 @@ export class KeyListing {
     return names.sort()
   }
 
-  /** For SCAN, in the order of records. */
-  scan(cursor: number, count: number): { readonly cursor: number; readonly keys: readonly Uint8Array[] } {
+  /**
+   * For SCAN. Without the log, keys come in the order of records. A command in the log gets all keys at once. It may be
+   * one that began without the log.
+   */
+  scan(
+    cursor: number,
+    count: number,
+    isRead: boolean,
+  ): { readonly cursor: number; readonly keys: readonly Uint8Array[] } {
+    if (!isRead) return { cursor: 0, keys: this.sorted().map(bytesOf) }
     const scanned = this.#records.scan(cursor, count)
     return { cursor: scanned.cursor, keys: this.#liveOf(scanned.keys) }
   }
 
-  /** The same for a command in the log: all keys at once. It may be one that began without the log. */
-  scanAll(): { readonly cursor: number; readonly keys: readonly Uint8Array[] } {
-    return { cursor: 0, keys: this.sorted().map(bytesOf) }
+  /** Any key. `random` is a uniform uint32. */
+  any(random: number, isRead: boolean): Uint8Array | undefined {
+    if (isRead) return this.#sample(random)
+    const names = this.sorted()
+    return names.length === 0 ? undefined : bytesOf(names[random % names.length]!)
   }
 
   /** One of the next few keys, so that calls go through all of them. */
-  sample(random: number): Uint8Array | undefined {
+  #sample(random: number): Uint8Array | undefined {
     for (let rounds = 0; rounds < 2; ) {
-      const { cursor, keys } = this.scan(this.#sampleCursor, SAMPLED)
+      const { cursor, keys } = this.scan(this.#sampleCursor, SAMPLED, true)
       this.#sampleCursor = cursor
       if (keys.length > 0) return keys[random % keys.length]!
       if (cursor === 0) rounds += 1
     }
     return undefined
-  }
-
-  /** One of all, the same in every process. */
-  choose(random: number): Uint8Array | undefined {
-    const names = this.sorted()
-    return names.length === 0 ? undefined : bytesOf(names[random % names.length]!)
   }
 
   #liveOf(records: readonly Uint8Array[]): Uint8Array[] {

@@ -1,12 +1,15 @@
 import type { ApplyContext, ReplicatedMachine } from '../../consensus/index.ts'
 import { DefectError } from '../../native/index.ts'
 import { Blocked, type CommandContext } from '../commands/command.ts'
+import { faultOfLengths } from '../commands/limits.ts'
 import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
-import { commandNamed, faultOfCall, fitsArity } from '../commands/table.ts'
+import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands/table.ts'
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { Databases } from './databases.ts'
+import { KeyEvents, type OnKeyEvent } from './key-events.ts'
 import { CommandRandom } from './random.ts'
+import { Scratch } from './scratch.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { type Waiter, Waiters } from './waiters.ts'
@@ -27,6 +30,11 @@ export interface ShardOptions {
   readonly memoryMax?: number
   /** Is told what a call that waited came to. It must not throw. */
   readonly onServed?: (waiter: number, reply: Reply) => void
+  /**
+   * Is told what happens to keys as the log is applied: in each process, and again if the log is read again after a
+   * restart.
+   */
+  readonly onEvent?: OnKeyEvent | undefined
 }
 
 /**
@@ -44,15 +52,18 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   /** Of the command that runs: one object for all. */
   readonly #context: Writable<CommandContext>
   readonly #databases: Databases
+  readonly #events: KeyEvents | undefined
   /** Of the last command in the log. */
   #timeMs = 0
   #index = 0
 
-  constructor({ records, memoryMax = Infinity, onServed }: ShardOptions) {
+  constructor({ records, memoryMax = Infinity, onServed, onEvent }: ShardOptions) {
     const moment = { timeMs: 0, index: 0, isRead: false }
+    this.#events = onEvent && new KeyEvents(onEvent)
+    const waitingKeys = (db: number): readonly string[] => this.#waiters.keysOf(db)
     this.#context = Object.assign(moment, {
       db: 0,
-      databases: new Databases(records, moment, (db) => this.#waiters.keysOf(db)),
+      databases: new Databases({ records, moment, waitingKeys, events: this.#events }),
       random: () => this.#random.next(),
       mayBlock: false,
       readyKey: undefined,
@@ -136,6 +147,13 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#databases.versionOf(db, key)
   }
 
+  /** For calls that depend on each other's answers. It is of use until the next command in the log is applied. */
+  scratch(nowMs: number): Scratch {
+    this.#beginRead(nowMs)
+    const isFull = this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax
+    return new Scratch({ source: this.#databases, timeMs: nowMs, index: this.#index, isFull })
+  }
+
   *snapshot(): Generator<Uint8Array> {
     const writer = new SnapshotWriter()
     writer.count(SNAPSHOT_VERSION)
@@ -210,8 +228,11 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     const spec = commandNamed(name)
     if (spec === undefined || !fitsArity(spec, args.length)) return faultOfCall(name, args)!
     if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
-    if (!Databases.has(db)) return NO_DATABASE
+    if (db !== 0 && !Databases.has(db)) return NO_DATABASE
+    const tooLong = faultOfLengths(spec, args)
+    if (tooLong !== undefined) return tooLong
     this.#context.db = db
+    if (this.#events !== undefined) this.#events.command = spec.event
     try {
       return spec.run(this.#databases.at(db), args, this.#context)
     } catch (error) {
@@ -251,11 +272,6 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     this.#context.readyKey = key
     return this.#run(call)
   }
-}
-
-const OUT_OF_MEMORY: FaultReply = {
-  fault: 'OOM',
-  message: "command not allowed when used memory > 'maxmemory'.",
 }
 
 const NO_DATABASE: FaultReply = { fault: 'ERR', message: 'DB index is out of range' }

@@ -1,7 +1,17 @@
-import type { FaultReply } from '../../index-service/index.ts'
+import type { FaultReply, Scratch } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
+import type { LateMessage } from '../scripts/script-calls.ts'
+
+/** Of a program in a shard. */
+export interface Part {
+  readonly scratch: Scratch
+  readonly shard: number
+  readonly db: number
+  /** Is told what is to be published when all has taken effect. */
+  readonly messages: LateMessage[]
+}
 
 /** A command about the connection or the door. What is about keys is the index' own. `args` are without its name. */
 export interface DoorCommand {
@@ -15,6 +25,10 @@ export interface DoorCommand {
   readonly isOpen?: true
   /** A client of RESP2 that is subscribed to something may use it. */
   readonly isForSubscribers?: true
+  /** The keys that it is about, if it is. @throws CommandFault */
+  readonly keys?: (args: readonly Uint8Array[]) => readonly Uint8Array[]
+  /** For EXEC, if the command is about keys: it is a part of the whole. It must not throw. */
+  readonly within?: (door: DoorServices, args: readonly Uint8Array[], part: Part) => DoorReply
   /** Why it is refused before it is begun, or waits for EXEC: an unknown subcommand. */
   readonly refusal?: (args: readonly Uint8Array[]) => FaultReply | undefined
   /** @throws CommandFault */

@@ -5,6 +5,7 @@ import { configCommands } from './config.ts'
 import { connections } from './connections.ts'
 import { debugCommands } from './debug.ts'
 import type { DoorCommand } from './door-command.ts'
+import { functions } from './functions.ts'
 import { logCommands } from './logs.ts'
 import { memoryCommands } from './memory.ts'
 import { publishing } from './publishing.ts'
@@ -16,7 +17,7 @@ const byName = new Map<string, DoorCommand>()
 
 const all = [
   ...[...cluster, ...connections, ...clientCommands, ...configCommands, ...logCommands, ...publishing],
-  ...[...serverCommands, ...debugCommands, ...memoryCommands],
+  ...[...serverCommands, ...debugCommands, ...memoryCommands, ...functions, ...scripting],
   ...[...transactions(doorCommandNamed), ...catalogueCommands(doorCommandNamed), ...userCommands(doorCommandNamed)],
 ]
 

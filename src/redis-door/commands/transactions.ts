@@ -1,4 +1,4 @@
-import { type Call, CommandFault, commandNamed, type Reply, type Watched } from '../../index-service/index.ts'
+import { type Call, CommandFault, commandNamed, type Reply, type Scratch, type Watched } from '../../index-service/index.ts'
 import { type DoorClient, Transaction } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NULL_ARRAY } from '../protocol/door-reply.ts'
@@ -6,14 +6,16 @@ import type { Request } from '../protocol/request.ts'
 import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot, keysOf } from '../routing/router.ts'
+import type { LateMessage } from '../scripts/script-calls.ts'
 import { databaseOf } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
+import { isReplicaOf, replicaFor } from './scripting.ts'
 
 /** What EXEC does with the commands that wait, one after the other. */
 type Step =
   | { readonly call: Call }
   /** Of the door. It is done behind all calls: none of them depends on it. */
-  | { readonly command: DoorCommand; readonly request: Request }
+  | { readonly command: DoorCommand; readonly request: Request; readonly db: number }
   | { readonly reply: DoorReply }
 
 /** `commandOf`: the door's own commands, which hold these here. */
@@ -81,6 +83,8 @@ async function exec(
   leave(client)
   if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
   const steps = stepsOf(transaction.requests, client, commandOf)
+  if (steps.some((step) => 'command' in step && step.command.within !== undefined))
+    return await execProgram(door, client, steps, watched)
   const calls = steps.flatMap((step) => ('call' in step ? step.call : []))
   const replies = await runTogether(door, calls, watched)
   if (!Array.isArray(replies)) return replies
@@ -89,11 +93,61 @@ async function exec(
   for (const step of steps) {
     if ('reply' in step) list.push(step.reply)
     else if ('call' in step) {
-      list.push(shaped(commandNamed(step.call.name)!.name, step.call.args.length, replies[at]!))
+      list.push(shapedCall(step.call, replies[at]!))
       at += 1
     } else list.push(await runCommand(door, client, step.command, step.request))
   }
   return { list }
+}
+
+/** The same where a script is among the commands: all of it is one program. */
+async function execProgram(
+  door: DoorServices,
+  client: DoorClient,
+  steps: readonly Step[],
+  watched: readonly Watched[],
+): Promise<DoorReply> {
+  await door.scripts.begin()
+  const found = replicaFor(door, [...watched.map(({ key }) => key), ...steps.flatMap(keysOfStep)])
+  if (!isReplicaOf(found)) return found
+  const { replica, shard } = found
+  const program = (scratch: Scratch): Ran | undefined => {
+    if (watched.some(({ key, version, db }) => scratch.versionOf(key, db) !== version)) return undefined
+    const messages: LateMessage[] = []
+    const replies = steps.map((step): DoorReply | undefined => {
+      if ('reply' in step) return step.reply
+      if ('call' in step) return shapedCall(step.call, scratch.call(step.call))
+      const { command, request, db } = step
+      return command.within?.(door, request.args, { scratch, shard, db, messages })
+    })
+    return { replies, messages }
+  }
+  const ran = await replica.runProgram(program, { timeoutMs: door.settings.timeoutMs, signal: undefined })
+  if (ran === undefined) return NULL_ARRAY
+  for (const { channel, message, isSharded } of ran.messages) door.publisher.publish(channel, message, isSharded)
+  const list: DoorReply[] = []
+  for (const [at, step] of steps.entries())
+    list.push(
+      'command' in step && step.command.within === undefined
+        ? await runCommand(door, client, step.command, step.request)
+        : ran.replies[at]!,
+    )
+  return { list }
+}
+
+interface Ran {
+  /** Undefined of a command of the door, which is run afterwards. */
+  readonly replies: readonly (DoorReply | undefined)[]
+  readonly messages: readonly LateMessage[]
+}
+
+function keysOfStep(step: Step): readonly Uint8Array[] {
+  if ('call' in step) return keysOf(commandNamed(step.call.name)!, step.call.args)
+  return 'command' in step ? (step.command.keys?.(step.request.args) ?? []) : []
+}
+
+function shapedCall({ name, args }: Call, reply: Reply): DoorReply {
+  return shaped(commandNamed(name)!.name, args.length, reply)
 }
 
 /** A fault if they are of several shards, NULL_ARRAY if what was watched has changed. */
@@ -125,7 +179,7 @@ function stepsOf(
     const { name, args } = request
     if (name.toLowerCase() === 'select') return { reply: select(client, args) }
     const command = commandOf(name)
-    if (command !== undefined) return { command, request }
+    if (command !== undefined) return { command, request, db: client.db }
     return { call: { name, args, db: client.db } }
   })
 }

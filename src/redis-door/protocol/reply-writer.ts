@@ -75,7 +75,7 @@ export class ReplyWriter {
   #writeObject(reply: Tagged): void {
     if ('fault' in reply) {
       this.#onFault(reply.fault)
-      this.#simple('-', `${reply.fault} ${reply.message}`)
+      this.#simple('-', reply.message === '' ? reply.fault : `${reply.fault} ${reply.message}`)
     } else if ('double' in reply) this.#double(reply.double)
     else if ('pairs' in reply) this.#writePairs(reply.pairs)
     else if ('byKey' in reply) this.#writeByKey(reply.byKey)

@@ -1,4 +1,4 @@
-import { bytesOf, CommandFault } from '../../index-service/index.ts'
+import { bytesOf, CommandFault, type IndexNode } from '../../index-service/index.ts'
 import type { Publisher } from './publisher.ts'
 
 /** Which events are published: characters as `notify-keyspace-events` has them. */
@@ -28,10 +28,12 @@ export function formatFlags(flags: NotificationFlags): string {
 
 /** Publishes what happens to keys of shards that are held here, to clients of this door. */
 export class Notifications {
+  readonly #node: Pick<IndexNode, 'keyListener'>
   readonly #publisher: Publisher
   #flags: NotificationFlags = new Set()
 
-  constructor(publisher: Publisher) {
+  constructor(node: Pick<IndexNode, 'keyListener'>, publisher: Publisher) {
+    this.#node = node
     this.#publisher = publisher
   }
 
@@ -41,10 +43,12 @@ export class Notifications {
 
   set flags(flags: NotificationFlags) {
     this.#flags = flags
+    const isNothing = flags.size === 0 || !(flags.has('K') || flags.has('E'))
+    this.#node.keyListener = isNothing ? undefined : (db, kind, event, key) => this.#hear(db, kind, event, key)
   }
 
   /** `kind`: the character of its class. */
-  hear(db: number, kind: string, event: string, key: Uint8Array): void {
+  #hear(db: number, kind: string, event: string, key: Uint8Array): void {
     const flags = this.#flags
     if (!flags.has(kind) || this.#publisher.subscriptions.isEmpty) return
     if (flags.has('K')) this.#publisher.deliver(joined(`__keyspace@${db}__:`, key), bytesOf(event))

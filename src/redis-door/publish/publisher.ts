@@ -31,6 +31,15 @@ export class Publisher {
     return this.deliver(channel, message, isSharded)
   }
 
+  /** How many clients of this door a message would come to. */
+  count(channel: Uint8Array, isSharded: boolean): number {
+    const { subscriptions } = this
+    const name = latin1Of(channel)
+    let count = subscriptions.of(isSharded ? 'shardChannels' : 'channels', name)?.size ?? 0
+    if (!isSharded) for (const [, clients] of subscriptions.patternsFor(name)) count += clients.size
+    return count
+  }
+
   /** To clients of this door alone. */
   deliver(channel: Uint8Array, message: Uint8Array, isSharded: boolean = false): number {
     const { subscriptions } = this

@@ -15,6 +15,7 @@ import { DATABASES, Picker } from './program-parts.ts'
 import { type Command, drawCommand, drawDatabase, type templates } from './programs.ts'
 import { RespClient } from './resp-client.ts'
 import { shownReply } from './same-reply.ts'
+import { type KeyEvent, MARK, MARK_DATABASE, shownEvents, ToldEvents } from './told-events.ts'
 
 const BATCH = 500
 
@@ -23,15 +24,15 @@ export const withoutRedis: string | false =
   spawnSync('redis-server', ['--version']).status === 0 ? false : 'redis-server is not installed'
 
 /** Runs something with a connection to a redis-server of its own. */
-export async function withRedis(use: (client: RespClient) => Promise<void>): Promise<void> {
+export async function withRedis(use: (client: RespClient, listener: RespClient) => Promise<void>): Promise<void> {
   // SORT with ALPHA sorts by it.
   process.env['LC_ALL'] = 'C'
   const directory = mkdtempSync(join(tmpdir(), 'aether-redis-'))
   try {
     await using _server = await RedisServer.start(directory)
-    const client = await RespClient.connect(redisSocket(directory))
-    await use(client)
-    client.close()
+    const [client, other] = [0, 1].map(() => RespClient.connect(redisSocket(directory)))
+    await use(await client!, await other!)
+    for (const each of [client, other]) (await each)!.close()
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -48,6 +49,7 @@ export function callIn(db: number, command: Command): Call {
 /** A machine that is told one command at a time. */
 export class LoneMachine {
   readonly served: [number, Reply][] = []
+  readonly events: KeyEvent[] = []
   readonly machine: ShardMachine
   timeMs = 1_700_000_000_000
   index = 0
@@ -56,6 +58,8 @@ export class LoneMachine {
     this.machine = new ShardMachine({
       records: new MapRecords(),
       onServed: (waiter, reply) => this.served.push([waiter, reply]),
+      onEvent: (db, kind, event, key) =>
+        this.events.push({ db, kind, event, key: Buffer.from(key).toString('latin1') }),
       ...options,
     })
   }
@@ -99,9 +103,13 @@ export interface ProgramOptions {
   readonly restoreEvery?: number
 }
 
-/** Gives a machine and Redis the same random commands: all answers are the same. */
-export async function compareWithRedis(client: RespClient, options: ProgramOptions): Promise<LoneMachine> {
+/** Gives a machine and Redis the same random commands: all answers are the same, and all events of each command. */
+export async function compareWithRedis(
+  [client, listener]: readonly [RespClient, RespClient],
+  options: ProgramOptions,
+): Promise<LoneMachine> {
   const { seed, commands, from, restoreEvery = Infinity } = options
+  const told = await ToldEvents.listen(listener)
   const pick = new Picker(seed)
   let lone = new LoneMachine()
   await client.run([['FLUSHALL']])
@@ -111,17 +119,28 @@ export async function compareWithRedis(client: RespClient, options: ProgramOptio
       db: drawDatabase(pick),
       command: drawCommand(pick, from),
     }))
-    const own = batch.map(({ db, command }) => lone.runIn(db, ...command))
+    const events: string[][] = []
+    const own = batch.map(({ db, command }) => {
+      const reply = lone.runIn(db, ...command)
+      events.push(shownEvents(lone.events.splice(0)))
+      return reply
+    })
     const sent = batch.map(({ db, command }, at) => ({ db, command: sentOf(command, own[at]!) }))
     const theirs = await answersOf(client, sent)
+    const theirEvents = await told.take(sent.length)
     for (const [at, { db, command }] of batch.entries()) {
       const mine = sent[at]!.command === command ? own[at]! : sizeOf(own[at]!)
       const where = `seed ${seed}, command ${done + at} in ${db}: ${JSON.stringify(command)}`
       assert.equal(shownReply(command, mine), shownReply(command, theirs[at]!), where)
+      // Members that were chosen are removed by name.
+      const ownEvents = events[at]!.map((event) =>
+        sent[at]!.command === command ? event : event.replace('spop', 'srem'),
+      )
+      assert.deepEqual(ownEvents, theirEvents[at], `events of ${where}`)
     }
     if (done % restoreEvery < BATCH && restoreEvery !== Infinity) lone = lone.restored()
   }
-  for (let db = 0; db < DATABASES; db += 1) await compareContents(client, lone, db)
+  for (let db = 0; db < DATABASES; db += 1) await told.take(await compareContents(client, lone, db))
   return lone
 }
 
@@ -134,21 +153,21 @@ interface SentCommand {
 async function answersOf(client: RespClient, commands: readonly SentCommand[]): Promise<Reply[]> {
   const groups = commands.map(({ db, command }) => {
     const select = [...(isSort(command) ? FORGET_ERRNO : []), ['SELECT', String(db)]]
-    return mayWait(command) ? [...select, ['MULTI'], command, ['EXEC']] : [...select, command]
+    return [...select, ...(mayWait(command) ? [['MULTI'], command, ['EXEC']] : [command]), MARK]
   })
   const sent = groups.flat()
   const replies = await client.run(sent.map((command) => command.map((part) => Buffer.from(part, 'latin1'))))
   return groups.map((group, at) => {
     const own = replies.splice(0, group.length)
-    if (!mayWait(commands[at]!.command)) return own.at(-1)!
-    const [queued, done] = own.slice(-2) as [Reply, Reply]
+    const [queued, done] = own.slice(-3, -1) as [Reply, Reply]
+    if (!mayWait(commands[at]!.command)) return done
     return queued === 'QUEUED' ? (done as readonly Reply[])[0]! : queued
   })
 }
 
 /** SORT of Redis 7.0 may take an error of a number that was read before for its own. This reads one without error. */
 const FORGET_ERRNO: readonly Command[] = [
-  ['SELECT', '15'],
+  ['SELECT', String(MARK_DATABASE)],
   ['INCRBYFLOAT', 'none', '0'],
 ]
 
@@ -185,7 +204,8 @@ const DUMPS: Readonly<Record<string, (key: string) => readonly Command[]>> = {
   ],
 }
 
-async function compareContents(client: RespClient, lone: LoneMachine, db: number): Promise<void> {
+/** How many commands it took. */
+async function compareContents(client: RespClient, lone: LoneMachine, db: number): Promise<number> {
   const names = lone.runIn(db, 'KEYS', '*') as Uint8Array[]
   const commands: Command[] = [['KEYS', '*'], ['DBSIZE']]
   for (const name of names) {
@@ -200,4 +220,5 @@ async function compareContents(client: RespClient, lone: LoneMachine, db: number
       shownReply(command, theirs[at]!),
       JSON.stringify(command),
     )
+  return commands.length
 }

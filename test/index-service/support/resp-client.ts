@@ -33,6 +33,7 @@ function parse(bytes: Buffer, at: number): Parsed {
       if (bytes.length < end + length + 2) return undefined
       return { reply: Uint8Array.from(bytes.subarray(end, end + length)), end: end + length + 2 }
     }
+    case '>':
     case '*':
       return many(bytes, end, Number(line), (replies) => replies)
     case '~':
@@ -88,6 +89,12 @@ export class RespClient {
     const client = new RespClient(socket)
     await client.run([['HELLO', '3']])
     return client
+  }
+
+  /** What is pushed next. */
+  async next(): Promise<Reply> {
+    while (this.#replies.length === 0) await once(this.#socket, 'data')
+    return this.#replies.shift()!
   }
 
   /** Send commands at once, and return what they come to. */

@@ -1,0 +1,59 @@
+/** A class of events, as the letter by which `notify-keyspace-events` of redis.conf selects it. */
+export type KeyEventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 'x' | 't' | 'n'
+
+/** Is told what has happened to a key. It must not throw, nor touch the state. */
+export type OnKeyEvent = (db: number, kind: KeyEventClass, event: string, key: Uint8Array) => void
+
+const EVENTS: Readonly<Record<KeyEventClass, readonly string[]>> = {
+  g: ['del', 'expire', 'persist', 'rename_from', 'rename_to', 'move_from', 'move_to', 'copy_to', 'restore'],
+  $: ['set', 'setrange', 'append', 'incrby', 'incrbyfloat', 'setbit'],
+  l: ['lpush', 'rpush', 'lpop', 'rpop', 'lset', 'linsert', 'lrem', 'ltrim', 'sortstore'],
+  s: ['sadd', 'srem', 'spop', 'sinterstore', 'sunionstore', 'sdiffstore'],
+  h: ['hset', 'hdel', 'hincrby', 'hincrbyfloat'],
+  z: [
+    'zadd',
+    'zincr',
+    'zrem',
+    'zpopmin',
+    'zpopmax',
+    'zremrangebyrank',
+    'zremrangebyscore',
+    'zremrangebylex',
+    'zrangestore',
+    'zunionstore',
+    'zinterstore',
+    'zdiffstore',
+  ],
+  x: ['expired'],
+  t: [
+    'xadd',
+    'xdel',
+    'xtrim',
+    'xsetid',
+    'xgroup-create',
+    'xgroup-createconsumer',
+    'xgroup-delconsumer',
+    'xgroup-destroy',
+    'xgroup-setid',
+  ],
+  n: ['new'],
+}
+
+const CLASS_OF: ReadonlyMap<string, KeyEventClass> = new Map(
+  Object.entries(EVENTS).flatMap(([kind, events]) => events.map((event) => [event, kind as KeyEventClass] as const)),
+)
+
+/** Tells what happens to keys, as keyspace notifications of Redis do. */
+export class KeyEvents {
+  /** Of the command that runs, where its code names no other one; undefined: it has none. */
+  command: string | undefined
+  readonly #onEvent: OnKeyEvent
+
+  constructor(onEvent: OnKeyEvent) {
+    this.#onEvent = onEvent
+  }
+
+  tell(db: number, event: string | undefined, key: Uint8Array): void {
+    if (event !== undefined) this.#onEvent(db, CLASS_OF.get(event)!, event, key)
+  }
+}

@@ -1,0 +1,175 @@
+import { Buffer } from 'node:buffer'
+import { CommandFault, latin1Of, type ShardReplica } from '../../index-service/index.ts'
+import type { DoorClient } from '../connection/client.ts'
+import type { DoorServices } from '../door-services.ts'
+import type { DoorReply } from '../protocol/door-reply.ts'
+import { faultOfThrown } from '../routing/faults.ts'
+import { isNoSlot } from '../routing/router.ts'
+import type { ScriptCall } from '../scripts/scripts.ts'
+import type { DoorCommand, Part } from './door-command.ts'
+
+type Run = DoorCommand['run']
+
+interface ScriptCommand {
+  readonly name: string
+  /** By its hash, not by its text. */
+  readonly isByHash: boolean
+  readonly isReadOnly: boolean
+}
+
+const scriptCommands: readonly ScriptCommand[] = [
+  { name: 'eval', isByHash: false, isReadOnly: false },
+  { name: 'evalsha', isByHash: true, isReadOnly: false },
+  { name: 'eval_ro', isByHash: false, isReadOnly: true },
+  { name: 'evalsha_ro', isByHash: true, isReadOnly: true },
+]
+
+/** @throws CommandFault */
+function scriptCall(door: DoorServices, command: ScriptCommand, args: readonly Uint8Array[]): ScriptCall {
+  const count = keyCount(args)
+  const [first] = args
+  const { store } = door.scripts
+  const sha = command.isByHash ? latin1Of(first!).toLowerCase() : store.remember(first!)
+  const source = store.get(sha)
+  if (source === undefined) throw new CommandFault('No matching script. Please use EVAL.', 'NOSCRIPT')
+  const { isReadOnly } = command
+  return { sha, source, keys: args.slice(2, 2 + count), args: args.slice(2 + count), isReadOnly }
+}
+
+/** @throws CommandFault */
+function keyCount(args: readonly Uint8Array[]): number {
+  const text = latin1Of(args[1]!)
+  if (!/^(0|-?[1-9]\d{0,17})$/.test(text)) throw new CommandFault('value is not an integer or out of range')
+  const count = Number(text)
+  if (count > args.length - 2) throw new CommandFault("Number of keys can't be greater than number of args")
+  if (count < 0) throw new CommandFault("Number of keys can't be negative")
+  return count
+}
+
+/** The keys that an EVAL names. @throws CommandFault */
+function declaredKeys(args: readonly Uint8Array[]): readonly Uint8Array[] {
+  return args.slice(2, 2 + keyCount(args))
+}
+
+/** Where a program with these keys runs; a fault if it cannot be here. @throws CommandFault */
+export function replicaFor(door: DoorServices, keys: readonly Uint8Array[]): ReplicaOf | DoorReply {
+  const { node, router, settings, cluster } = door
+  const slot = router.commonSlot(keys)
+  if (isNoSlot(slot)) return slot
+  const moved = settings.isCluster && slot !== undefined ? cluster.moved(slot, false) : undefined
+  if (moved !== undefined) return moved
+  const shard = router.shardOf(slot ?? 0)
+  const replica = node.held.get(shard)
+  if (replica === undefined)
+    throw new CommandFault('this node does not hold the keys of the script; ask one that does, see CLUSTER SHARDS')
+  return { replica, shard }
+}
+
+interface ReplicaOf {
+  readonly replica: ShardReplica
+  readonly shard: number
+}
+
+export function isReplicaOf(found: ReplicaOf | DoorReply): found is ReplicaOf {
+  return typeof found === 'object' && found !== null && 'replica' in found
+}
+
+function evaluates(command: ScriptCommand): DoorCommand {
+  const run: Run = async (door, client, args) => {
+    const call = scriptCall(door, command, args)
+    await door.scripts.begin()
+    const found = replicaFor(door, call.keys)
+    if (!isReplicaOf(found)) return found
+    const { replica, shard } = found
+    const { db } = client
+    const limits = { timeoutMs: door.settings.timeoutMs, signal: undefined }
+    const program = (scratch: Part['scratch']): ReturnType<typeof door.scripts.run> =>
+      door.scripts.run(call, { scratch, shard, db })
+    const { reply, messages } = await replica.runProgram(program, limits, command.isReadOnly)
+    for (const { channel, message, isSharded } of messages) door.publisher.publish(channel, message, isSharded)
+    return reply
+  }
+  const within: DoorCommand['within'] = (door, args, { messages, ...place }) => {
+    try {
+      const done = door.scripts.run(scriptCall(door, command, args), place)
+      messages.push(...done.messages)
+      return done.reply
+    } catch (error) {
+      return faultOfThrown(error)
+    }
+  }
+  return { name: command.name, arity: -3, keys: declaredKeys, run, within }
+}
+
+const HELP: readonly string[] = [
+  'SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'DEBUG (YES|SYNC|NO)',
+  '    Set the debug mode for subsequent scripts executed.',
+  'EXISTS <sha1> [<sha1> ...]',
+  '    Return information about the existence of the scripts in the script cache.',
+  'FLUSH [ASYNC|SYNC]',
+  '    Flush the Lua scripts cache. Very dangerous on replicas.',
+  '    When called without the optional mode argument, the behavior is determined by the',
+  '    lazyfree-lazy-user-flush configuration directive. Valid modes are:',
+  '    * ASYNC: Asynchronously flush the scripts cache.',
+  '    * SYNC: Synchronously flush the scripts cache.',
+  'KILL',
+  '    Kill the currently executing Lua script.',
+  'LOAD <script>',
+  '    Load a script into the scripts cache without executing it.',
+  'HELP',
+  '    Prints this help.',
+]
+
+type Ask = (door: DoorServices, args: readonly Uint8Array[]) => DoorReply | Promise<DoorReply>
+
+/** By how many arguments there may be behind their names. */
+const asks: Readonly<Record<string, { readonly ask: Ask; readonly least: number; readonly most: number }>> = {
+  load: {
+    least: 1,
+    most: 1,
+    ask: async ({ scripts }, [source]) => {
+      await scripts.begin()
+      const sha = scripts.store.load(source!)
+      return scripts.check(sha, source!) ?? Buffer.from(sha)
+    },
+  },
+  exists: {
+    least: 1,
+    most: Infinity,
+    ask: ({ scripts }, names) => names.map((sha) => Number(scripts.store.get(latin1Of(sha)) !== undefined)),
+  },
+  flush: {
+    least: 0,
+    most: 1,
+    ask: ({ scripts }, [mode]) => {
+      if (mode !== undefined && !/^(a?sync)$/i.test(latin1Of(mode)))
+        throw new CommandFault('SCRIPT FLUSH only support SYNC|ASYNC option')
+      scripts.store.flush()
+      return 'OK'
+    },
+  },
+  kill: {
+    least: 0,
+    most: 0,
+    // While one runs, no other command does.
+    ask: () => ({ fault: 'NOTBUSY', message: 'No scripts in execution right now.' }),
+  },
+  help: { least: 0, most: 0, ask: () => HELP },
+}
+
+const script: Run = (door, _client: DoorClient, [which, ...args]) => {
+  const name = latin1Of(which!).toLowerCase()
+  const known = asks[name]
+  if (known === undefined) throw new CommandFault(`unknown subcommand '${latin1Of(which!)}'. Try SCRIPT HELP.`)
+  if (args.length < known.least || args.length > known.most)
+    throw new CommandFault(`wrong number of arguments for 'script|${name}' command`)
+  return known.ask(door, args)
+}
+
+/** Scripts of Lua. */
+export const scripting: readonly DoorCommand[] = [
+  ...scriptCommands.map(evaluates),
+  { name: 'script', arity: -2, run: script },
+]
+

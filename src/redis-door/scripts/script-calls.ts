@@ -1,0 +1,112 @@
+import {
+  commandNamed,
+  type FaultReply,
+  fitsArity,
+  latin1Of,
+  type Reply,
+  type Scratch,
+} from '../../index-service/index.ts'
+import { databaseOf } from '../commands/connections.ts'
+import type { DoorReply } from '../protocol/door-reply.ts'
+import type { ProtocolVersion } from '../protocol/reply-writer.ts'
+import { shaped } from '../protocol/shape.ts'
+import type { Publisher } from '../publish/publisher.ts'
+import { faultOfThrown } from '../routing/faults.ts'
+import type { ScriptHost } from './redis-library.ts'
+
+/** A message that is published when the script has taken effect. */
+export interface LateMessage {
+  readonly channel: Uint8Array
+  readonly message: Uint8Array
+  readonly isSharded: boolean
+}
+
+export interface ScriptCallsOptions {
+  readonly scratch: Scratch
+  readonly publisher: Publisher
+  readonly db: number
+  readonly isReadOnly: boolean
+  /** Whether a command is of the door, and none of those below. */
+  readonly isOfDoor: (name: string) => boolean
+  /** Whether a key is of the shard that the scratch is of. */
+  readonly isOwn: (key: Uint8Array) => boolean
+}
+
+const NOT_ALLOWED: FaultReply = { fault: 'ERR', message: 'This Redis command is not allowed from script' }
+const WRONG_COUNT: FaultReply = { fault: 'ERR', message: 'Wrong number of args calling Redis command from script' }
+const ELSEWHERE: FaultReply = {
+  fault: 'ERR',
+  message: 'Script attempted to access a non local key in a cluster node',
+}
+
+/** What a script that runs over a scratch asks for. */
+export class ScriptCalls implements ScriptHost {
+  version: ProtocolVersion = 2
+  readonly messages: LateMessage[] = []
+  readonly #options: ScriptCallsOptions
+  #db: number
+
+  constructor(options: ScriptCallsOptions) {
+    this.#options = options
+    this.#db = options.db
+  }
+
+  call(name: string, args: readonly Uint8Array[]): DoorReply {
+    const own = ownCommands[name.toLowerCase()]
+    if (own !== undefined) {
+      if (!fitsArity(own, args.length)) return WRONG_COUNT
+      try {
+        return own.run(this, args)
+      } catch (error) {
+        return faultOfThrown(error)
+      }
+    }
+    const spec = commandNamed(name)
+    if (spec === undefined) return this.#unknown(name)
+    if (!fitsArity(spec, args.length)) return WRONG_COUNT
+    if (spec.blocking !== undefined) {
+      if (!spec.name.startsWith('x')) return NOT_ALLOWED
+      if (args.some((option) => latin1Of(option).toLowerCase() === 'block'))
+        return { fault: 'ERR', message: `${spec.name} command is not allowed with BLOCK option from scripts` }
+    }
+    if (spec.isWrite && this.#options.isReadOnly)
+      return { fault: 'ERR', message: 'Write commands are not allowed from read-only scripts.' }
+    for (const at of spec.keys(args)) {
+      const key = args[at]
+      if (key !== undefined && !this.#options.isOwn(key)) return ELSEWHERE
+    }
+    const reply: Reply = this.#options.scratch.call({ name: spec.name, args, db: this.#db })
+    return shaped(spec.name, args.length, reply)
+  }
+
+  select(db: number): void {
+    this.#db = db
+  }
+
+  publish(channel: Uint8Array, message: Uint8Array, isSharded: boolean): number {
+    this.messages.push({ channel, message, isSharded })
+    return this.#options.publisher.count(channel, isSharded)
+  }
+
+  #unknown(name: string): FaultReply {
+    return this.#options.isOfDoor(name) ? NOT_ALLOWED : { fault: 'ERR', message: 'Unknown Redis command called from script' }
+  }
+}
+
+interface OwnCommand {
+  readonly arity: number
+  run(calls: ScriptCalls, args: readonly Uint8Array[]): DoorReply
+}
+
+const ownCommands: Readonly<Record<string, OwnCommand>> = {
+  select: {
+    arity: 2,
+    run: (calls, [db]) => {
+      calls.select(databaseOf(db!))
+      return 'OK'
+    },
+  },
+  ping: { arity: -1, run: (_calls, [text]) => text ?? 'PONG' },
+  publish: { arity: 3, run: (calls, [channel, message]) => calls.publish(channel!, message!, false) },
+  spublish: { arity: 3, run: (calls, [channel, message]) => calls.publish(channel!, message!, true) },
+}
