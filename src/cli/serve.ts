@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { join as joinGroup, parseSize } from '../dsm/index.ts'
 import { type IndexNode, openNode } from '../index-service/index.ts'
 import { ArgumentError, messageOfThrown } from '../native/index.ts'
-import { RedisDoor } from '../redis-door/index.ts'
 import { type Command, ExitCode } from './command.ts'
+import { doorHelp, doorLines, doorOptions, doorSettingsOf, openDoor } from './door-options.ts'
 import { endingSignals } from './interruption.ts'
 import { integerOption, parseOptions } from './options.ts'
 
@@ -14,10 +14,7 @@ const table = {
   directory: { type: 'string' },
   memory: { type: 'string', default: '1GiB' },
   listen: { type: 'string' },
-  port: { type: 'string' },
-  bind: { type: 'string', default: '127.0.0.1' },
-  cluster: { type: 'boolean' },
-  announce: { type: 'string' },
+  ...doorOptions,
 } as const
 
 const DEFAULT_NAME = 'index'
@@ -38,6 +35,8 @@ Options:
   --memory SIZE      bytes that keys and values may take: 512MiB, 4GiB (default 1GiB)
   --listen HOST:PORT take clients of other machines there
 
+${doorHelp}
+
 It ends with Ctrl-C.
 
 Exit status: 0 ended by a signal; 1 it could not begin, or its part is over; 2 the command line is invalid.
@@ -46,6 +45,8 @@ Examples:
   aether serve
   aether serve users --replicas 3 --directory /var/lib/users-1
   aether serve users --memory 4GiB --listen 10.0.0.1:7500
+  aether serve users --port 6379 --bind 0.0.0.0 --password-file /etc/users.password
+  aether serve users --port 6379 --tls-cert cert.pem --tls-key key.pem
   aether run -n 3 --hosts a,b,c aether serve users --replicas 3 --listen 0.0.0.0:7500`
 
 /** How often it looks whether the leader has changed. */
@@ -66,6 +67,7 @@ export const serveCommand: Command = {
     const memoryBytes = parseSize(values.memory as `${number}MiB`, '--memory')
     const { directory, listen } = values
     const stop = new AbortController()
+    const settings = doorSettingsOf(values, { hasDirectory: directory !== undefined, onShutdown: () => stop.abort() })
     for (const signal of endingSignals) process.on(signal, () => stop.abort())
     const { signal } = stop
     const say = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -82,20 +84,8 @@ export const serveCommand: Command = {
     })
     if (opened === undefined) return ExitCode.Done
     await using node = opened
-    const { port: portText, bind } = values
-    await using door =
-      portText === undefined
-        ? undefined
-        : await RedisDoor.open(node, {
-            address: bind,
-            port: integerOption('serve', '--port', portText, 0, 65_535),
-            password: undefined,
-            clientsMax: 10_000,
-            timeoutMs: 30_000,
-            announce: values.announce ?? bind,
-            isCluster: values.cluster === true,
-          })
-    if (door !== undefined) say(`clients of Redis: redis://${bind}:${door.port}`)
+    await using door = await openDoor(node, settings)
+    if (door !== undefined) for (const line of doorLines(settings!, door.port)) say(line)
     const beyond = node.beyond === undefined ? '' : `, for other machines at ${node.beyond.address}:${node.beyond.port}`
     say(`serving index '${name}' (process ${process.pid})${beyond}; connectIndex('${name}')`)
     let shown = ''

@@ -118,7 +118,6 @@ test('COMMAND lists what exists, by categories and patterns', async () => {
 test('each summary is a sentence', () => {
   for (const name of names) {
     const { summary, subcommands } = entryNamed(name)!
-    for (const text of [summary, ...subcommands.map((each) => each.summary)])
-      assert.match(text, /^[A-Z].*\.$/, name)
+    for (const text of [summary, ...subcommands.map((each) => each.summary)]) assert.match(text, /^[A-Z].*\.$/, name)
   }
 })

@@ -300,7 +300,9 @@ function over(waitMs: number, signal: AbortSignal | undefined): Promise<typeof O
       resolve(OVER)
     }
     const timer = waitMs === 0 ? undefined : setTimeout(end, Math.min(waitMs, TIMER_MS_MAX))
-    signal?.addEventListener('abort', end, { once: true })
+    // It may have aborted while the call was on its way.
+    if (signal?.aborted === true) end()
+    else signal?.addEventListener('abort', end, { once: true })
   })
 }
 

@@ -34,8 +34,19 @@ export class CommandRules {
   /** @throws CommandFault for what is no command or category. */
   add(sign: '+' | '-', text: string): void {
     const rule = ruleOf(sign === '+', text.toLowerCase())
-    if (rule.category === 'all') this.setAll(rule.allows)
-    else this.#rules = [...this.#rules.filter((known) => !covers(rule, known)), rule]
+    if (rule.category === 'all') {
+      this.setAll(rule.allows)
+      return
+    }
+    this.#rules = this.#rules.filter((known) => !covers(rule, known))
+    // As in Redis, a rule about a command is not kept if it changes nothing.
+    if (!this.#says(rule)) this.#rules = [...this.#rules, rule]
+  }
+
+  #says({ name, firstArgument, allows }: CommandRule): boolean {
+    if (name === undefined || firstArgument !== undefined) return false
+    const entry = entryNamed(name)!
+    return [entry, ...entry.subcommands].every((each) => this.allows(each, undefined) === allows)
   }
 
   /** `entry`: of the command, or of its subcommand. */

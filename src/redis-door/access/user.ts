@@ -11,7 +11,8 @@ export class DoorUser {
   #isEnabled = false
   #needsNoPassword = false
   #passwords: ReadonlySet<string> = new Set<string>()
-  #sanitizes = true
+  /** A flag that Redis has for RESTORE, which changes nothing here. Redis shows it once it was set, or by `reset`. */
+  #sanitizing: readonly string[] = []
   #root = new Selector()
   #selectors: readonly Selector[] = []
   /** It may do all there is, so nothing has to be looked at. */
@@ -43,8 +44,7 @@ export class DoorUser {
   }
 
   get flags(): readonly string[] {
-    const sanitize = this.name === 'default' ? [] : [`${this.#sanitizes ? '' : 'skip-'}sanitize-payload`]
-    return [this.#isEnabled ? 'on' : 'off', ...(this.#needsNoPassword ? ['nopass'] : []), ...sanitize]
+    return [this.#isEnabled ? 'on' : 'off', ...(this.#needsNoPassword ? ['nopass'] : []), ...this.#sanitizing]
   }
 
   isPassword(password: string): boolean {
@@ -71,12 +71,9 @@ export class DoorUser {
 
   /** As ACL LIST has it. */
   toString(): string {
-    const [state, ...flags] = this.flags
-    // Redis does not list this flag for users that are on.
-    const shown = flags.filter((flag) => flag !== 'sanitize-payload' || !this.#isEnabled)
     const passwords = [...this.#passwords].map((hash) => `#${hash}`)
     const selectors = this.#selectors.map((selector) => `(${selector})`)
-    return ['user', this.name, state, ...shown, ...passwords, this.#root, ...selectors].join(' ')
+    return ['user', this.name, ...this.flags, ...passwords, this.#root, ...selectors].join(' ')
   }
 
   #applyNamed(rule: string): void {
@@ -112,13 +109,14 @@ export class DoorUser {
         return true
       case 'sanitize-payload':
       case 'skip-sanitize-payload':
-        this.#sanitizes = word === 'sanitize-payload'
+        this.#sanitizing = [word]
         return true
       case 'clearselectors':
         this.#selectors = []
         return true
       case 'reset':
         this.#become(new DoorUser(this.name))
+        this.#sanitizing = ['sanitize-payload']
         return true
       default:
         return false
@@ -146,7 +144,7 @@ export class DoorUser {
     this.#isEnabled = other.#isEnabled
     this.#needsNoPassword = other.#needsNoPassword
     this.#passwords = other.#passwords
-    this.#sanitizes = other.#sanitizes
+    this.#sanitizing = other.#sanitizing
     this.#root = new Selector(other.#root)
     this.#selectors = other.#selectors
     this.mayAll = this.#root.allowsAll

@@ -13,7 +13,10 @@ export function keysWithFlags(
 ): readonly FoundKey[] {
   const found = findKeys(entry.keys, args)
   if (found !== undefined && !(found.length === 0 && spec !== undefined))
-    return found.map(({ at, flags }) => ({ at, flags: flags.includes('variable_flags') ? flagsOf(entry, args) : flags }))
+    return found.map(({ at, flags }) => ({
+      at,
+      flags: flags.includes('variable_flags') ? flagsOf(entry, args) : flags,
+    }))
   if (spec === undefined) return []
   // What stands anywhere is what the last spec is about, as the destination of SORT.
   const anywhere = entry.keys.findLast(({ begin }) => begin === undefined)?.flags

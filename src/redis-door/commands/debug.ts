@@ -7,6 +7,7 @@ import type { DoorCommand } from './door-command.ts'
 const kinds: Readonly<Record<string, DoorReply>> = {
   string: bytesOf('Hello World'),
   integer: 12_345,
+  // biome-ignore lint/suspicious/noApproximativeNumericConstant: Redis answers this number
   double: { double: 3.141 },
   null: null,
   array: [0, 1, 2],
@@ -53,9 +54,7 @@ const debug: DoorCommand['run'] = async (_door, client, [which, ...args]) => {
     const [code, ...words] = value!.split(' ')
     return { fault: code!, message: words.join(' ') }
   }
-  throw new CommandFault(
-    `unknown subcommand or wrong number of arguments for '${latin1Of(which!)}'. Try DEBUG HELP.`,
-  )
+  throw new CommandFault(`unknown subcommand or wrong number of arguments for '${latin1Of(which!)}'. Try DEBUG HELP.`)
 }
 
 export const debugCommands: readonly DoorCommand[] = [{ name: 'debug', arity: -2, run: debug }]

@@ -36,7 +36,7 @@ const LIMITS_BEFORE_AUTH = {
 }
 /** Bytes of requests that are read before those before them are done. */
 const AHEAD_BYTES_MAX = 16 * 2 ** 20
-/** With more that is not sent, it is looked whether that is too much. */
+/** With more that is not sent, it is sent, and looked whether that is too much. */
 const UNSENT_BYTES_LOOK = 64 * 1024
 /** Bytes that a client has not taken: until it has, nothing more is read from it. */
 const UNSENT_BYTES_MAX = 1024 * 1024
@@ -143,6 +143,7 @@ export class Connection implements ClientLine {
   #go(): void {
     this.#readAhead()
     while (!this.#isBusy && !this.#isEnding && this.#next < this.#requests.length) {
+      if (this.#writer.length > UNSENT_BYTES_LOOK) this.#send()
       if (this.#socket.writableLength > UNSENT_BYTES_MAX) break
       const work = this.#begin()
       if (work !== undefined) void this.#finish(work)
