@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
 import type { IndexNode } from '../index-service/index.ts'
 import { DoorUsers } from './access/door-users.ts'
 import { Activity } from './activity/activity.ts'
@@ -52,6 +53,12 @@ export class DoorServices {
   readonly limits: ClientLimits
   readonly pause: Pause = new Pause()
   readonly sinceMs: number = Date.now()
+  /** Tells this process from others, as Redis' servers do. */
+  readonly runId: string = randomBytes(20).toString('hex')
+  /** When SAVE was asked for last. */
+  lastSaveMs: number = this.sinceMs
+  /** Where it listens. */
+  port = 0
   readonly publisher: Publisher
   readonly notifications: Notifications
   readonly scripts: Scripts

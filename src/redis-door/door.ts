@@ -32,6 +32,7 @@ export class RedisDoor implements AsyncDisposable {
     const door = new RedisDoor(new DoorServices(node, settings, (name) => doorCommandNamed(name) !== undefined))
     door.#server.listen(settings.port, settings.address)
     await once(door.#server, 'listening')
+    door.#services.port = door.port
     node.showDoor({ address: settings.announce, port: door.port })
     return door
   }

@@ -41,6 +41,8 @@ export interface ShardFigures {
   readonly keys: number
   /** Keys that will expire. */
   readonly expiring: number
+  /** The same of each database that was used. */
+  readonly databases: ShardMachine['databases']
   /** Calls that wait. */
   readonly waiting: number
   /** Bytes that keys, values and calls that wait take; what is bounded. */
@@ -146,8 +148,8 @@ export class ShardReplica implements ShardPort {
   }
 
   get figures(): ShardFigures {
-    const { size, expiring, waiting, usedBytes } = this.#shard
-    return { keys: size, expiring, waiting, usedBytes, heldBytes: this.#table.figures.bytes }
+    const { size, expiring, databases, waiting, usedBytes } = this.#shard
+    return { keys: size, expiring, databases, waiting, usedBytes, heldBytes: this.#table.figures.bytes }
   }
 
   status(): Promise<ReplicatedStatus> {

@@ -83,6 +83,11 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   /** How many keys will expire. */
+  /** Of each database that was used: its keys, and those that will expire. */
+  get databases(): readonly { readonly db: number; readonly keys: number; readonly expiring: number }[] {
+    return this.#databases.held.map(({ db, keyspace: { size, expiring } }) => ({ db, keys: size, expiring }))
+  }
+
   get expiring(): number {
     return this.#databases.expiring
   }

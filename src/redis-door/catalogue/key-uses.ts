@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../index-service/index.ts'
+import { type CommandSpec, latin1Of } from '../../index-service/index.ts'
 import type { CommandEntry } from './catalogue.ts'
 import { type FoundKey, findKeys } from './key-specs.ts'
 
@@ -12,11 +12,24 @@ export function keysWithFlags(
   args: readonly Uint8Array[],
 ): readonly FoundKey[] {
   const found = findKeys(entry.keys, args)
-  if (found !== undefined && !(found.length === 0 && spec !== undefined)) return found
+  if (found !== undefined && !(found.length === 0 && spec !== undefined))
+    return found.map(({ at, flags }) => ({ at, flags: flags.includes('variable_flags') ? flagsOf(entry, args) : flags }))
   if (spec === undefined) return []
-  const flags = spec.isWrite ? UNKNOWN_FLAGS : ['RO', 'access']
+  // What stands anywhere is what the last spec is about, as the destination of SORT.
+  const anywhere = entry.keys.findLast(({ begin }) => begin === undefined)?.flags
+  const flags = anywhere ?? (spec.isWrite ? UNKNOWN_FLAGS : ['RO', 'access'])
   return spec.keys(args).map((at) => ({ at, flags: flagsAt(entry, at) ?? flags }))
 }
+
+/** Of commands that do more or less to a key by what else they are told. */
+function flagsOf({ name }: CommandEntry, args: readonly Uint8Array[]): readonly string[] {
+  const has = (...words: readonly string[]): boolean =>
+    args.slice(1).some((arg) => arg.length < WORD_MAX && words.includes(latin1Of(arg).toLowerCase()))
+  if (name === 'set') return has('get') ? UNKNOWN_FLAGS : ['OW', 'update']
+  return has('set', 'incrby') ? UNKNOWN_FLAGS : ['RO', 'access']
+}
+
+const WORD_MAX = 16
 
 /** Of the specs that can say. */
 function flagsAt({ keys }: CommandEntry, at: number): readonly string[] | undefined {

@@ -71,7 +71,7 @@ const tracking: RunSubcommand = (_door, _client, args) => {
 }
 
 function trackingInfo(): DoorReply {
-  const flags = { list: [bytesOf('off')] }
+  const flags = new Set([bytesOf('off')])
   return { table: [bytesOf('flags'), flags, bytesOf('redirect'), -1, bytesOf('prefixes'), []] }
 }
 

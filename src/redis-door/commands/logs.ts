@@ -6,10 +6,11 @@ import type { DoorCommand } from './door-command.ts'
 import { type RunSubcommand, withSubcommands } from './subcommands.ts'
 
 const SLOW_SHOWN = 10
+const TOO_FEW = 'count should be greater than or equal to -1'
 
 const slowGet: RunSubcommand = ({ activity }, _client, args): DoorReply => {
-  const count = args.length === 0 ? SLOW_SHOWN : integerOf(args[0]!)
-  if (count < -1) throw new CommandFault('count should be greater than or equal to -1')
+  const count = args.length === 0 ? SLOW_SHOWN : integerOf(args[0]!, TOO_FEW)
+  if (count < -1) throw new CommandFault(TOO_FEW)
   const { entries } = activity.slowLog
   const list = (count === -1 ? entries : entries.slice(0, count)).map(
     ({ id, timeMs, usec, args: shown, address, clientName }): DoorReply => [
