@@ -2,9 +2,9 @@ import type { Keyspace } from '../state/keyspace.ts'
 import { latin1Of } from '../values/latin1.ts'
 import { bitAt, lengthened } from './bits.ts'
 import { type CommandSpec, firstKey, grows, reads } from './command.ts'
+import { checkLength, STRING_BYTES_MAX } from './limits.ts'
 import { integerOf, isWord, narrow } from './numbers.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
-import { checkLength } from './strings.ts'
 
 type Args = readonly Uint8Array[]
 type Overflow = 'wrap' | 'sat' | 'fail'
@@ -24,7 +24,7 @@ interface FieldOperation {
   readonly overflow: Overflow
 }
 
-const OFFSET_MAX = 2n ** 32n
+const OFFSET_MAX: bigint = BigInt(STRING_BYTES_MAX) * 8n
 
 function fieldType(argument: Uint8Array): FieldType {
   const match = /^([iu])(\d{1,2})$/.exec(latin1Of(argument))

@@ -1,8 +1,8 @@
 import type { Keyspace } from '../state/keyspace.ts'
 import { type CommandSpec, firstKey, grows, reads } from './command.ts'
+import { STRING_BYTES_MAX } from './limits.ts'
 import { isWord, numberOf, parseInteger } from './numbers.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
-import { STRING_BYTES_MAX } from './strings.ts'
 
 type Args = readonly Uint8Array[]
 

@@ -2,14 +2,12 @@ import type { Keyspace } from '../state/keyspace.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { allKeys, type CommandContext, type CommandSpec, evenKeys, firstKey, frees, grows, reads } from './command.ts'
 import { type ExpiryUnit, expiryOf, MILLISECONDS, SECONDS, unitNamed } from './expiry-options.ts'
+import { checkLength } from './limits.ts'
 import { addLongDoubles, formatLongDouble, type LongDouble, parseLongDouble } from './long-double.ts'
 import { INT64_MAX, INT64_MIN, integerOf, isWord, narrow, notAnInteger, numberOf, parseInteger } from './numbers.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
 
 type Args = readonly Uint8Array[]
-
-/** Redis' proto-max-bulk-len. */
-export const STRING_BYTES_MAX: number = 512 * 2 ** 20
 
 export function copyOf(bytes: Uint8Array): Uint8Array {
   return Uint8Array.prototype.slice.call(bytes)
@@ -128,11 +126,6 @@ function msetnx(keyspace: Keyspace, args: Args): Reply {
   for (let at = 0; at < args.length; at += 2) if (keyspace.has(args[at]!)) return 0
   setAll(keyspace, args)
   return 1
-}
-
-/** @throws CommandFault */
-export function checkLength(lengthBytes: number): void {
-  if (lengthBytes > STRING_BYTES_MAX) throw new CommandFault('string exceeds maximum allowed size (proto-max-bulk-len)')
 }
 
 function append(keyspace: Keyspace, args: Args): Reply {

@@ -3,13 +3,16 @@ import { bitfields } from './bitfields.ts'
 import { bits } from './bits.ts'
 import type { CommandSpec } from './command.ts'
 import { databases } from './databases.ts'
+import { dumps } from './dump.ts'
 import { hashes } from './hashes.ts'
 import { keys } from './keys.ts'
 import { listMoves } from './list-moves.ts'
 import { lists } from './lists.ts'
+import { memories } from './memory.ts'
 import type { FaultReply } from './reply.ts'
 import { server } from './server.ts'
 import { sets } from './sets.ts'
+import { slots } from './slots.ts'
 import { sorts } from './sort.ts'
 import { sortedSetAlgebra } from './sorted-set-algebra.ts'
 import { sortedSetPops } from './sorted-set-pops.ts'
@@ -28,6 +31,7 @@ const specs: readonly CommandSpec[] = [
   ...bitfields,
   ...keys,
   ...databases,
+  ...dumps,
   ...hashes,
   ...lists,
   ...listMoves,
@@ -43,6 +47,8 @@ const specs: readonly CommandSpec[] = [
   ...streamInfo,
   ...sorts,
   ...server,
+  ...memories,
+  ...slots,
 ]
 
 /** In lower and in upper case, as programs write them. */

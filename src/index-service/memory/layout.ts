@@ -96,6 +96,14 @@ export function recordBytes(keyBytes: number, valueBytes: number): number {
   return (RECORD_HEAD_BYTES + keyBytes + valueBytes + UNIT_BYTES - 1) & -UNIT_BYTES
 }
 
+/** A bucket is split when there are more keys than this for each. */
+export const KEYS_PER_BUCKET = 5
+
+/** What a record takes, with its part of a bucket. */
+export function recordTakes(keyBytes: number, valueBytes: number): number {
+  return recordBytes(keyBytes, valueBytes) + BUCKET_BYTES / KEYS_PER_BUCKET
+}
+
 /** The bucket of a hash among `buckets` buckets: linear hashing. */
 export function bucketOf(hash: number, buckets: number): number {
   const half = 1 << (31 - Math.clz32(buckets))

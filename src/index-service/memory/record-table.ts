@@ -10,6 +10,7 @@ import {
   CHUNK_BYTES,
   CHUNK_SHIFT,
   HeaderWord,
+  KEYS_PER_BUCKET,
   LAYOUT_MAGIC,
   LAYOUT_VERSION,
   RECORD_BYTES_MAX,
@@ -24,8 +25,6 @@ import {
 import type { Records } from './records.ts'
 import { Segments } from './segments.ts'
 
-/** A bucket is split when there are more keys than this for each. */
-const KEYS_PER_BUCKET = 5
 const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
 
 /**

@@ -1,6 +1,5 @@
-import { type Collection, decodeCollection } from '../values/collection.ts'
+import type { Collection } from '../values/collection.ts'
 import { RecordType } from './record-format.ts'
-import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 
 /** An entry of the Map, the string of the key, this object. */
 const HELD_BYTES = 152
@@ -30,6 +29,11 @@ export class Collections {
   /** It has to be there. */
   get(name: string): Collection {
     return this.#held.get(name)!.value
+  }
+
+  /** What it and the name of its key take. It has to be there. */
+  usedBytesOf(name: string): number {
+    return this.#held.get(name)!.usedBytes
   }
 
   /** A new one, for which commands may wait. */
@@ -66,14 +70,6 @@ export class Collections {
     const ready = [...this.#ready]
     this.#ready.clear()
     return ready
-  }
-
-  /** A copy. */
-  copyOf(name: string): Collection {
-    const value = this.get(name)
-    const writer = new SnapshotWriter()
-    value.encode(writer)
-    return decodeCollection(value.type, new SnapshotReader(writer.takeAll()))
   }
 
   clear(): void {

@@ -14,6 +14,11 @@ export class Expiries {
   #keys = new OrderedMap<Expiry, true>(compareExpiries)
   #characters = 0
 
+  /** What one takes. */
+  static bytesOf(key: Uint8Array): number {
+    return EXPIRY_BYTES + key.length
+  }
+
   get usedBytes(): number {
     return this.#keys.size * EXPIRY_BYTES + this.#characters
   }

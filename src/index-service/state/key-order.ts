@@ -15,6 +15,11 @@ export class KeyOrder {
     return key[0] === TUPLE
   }
 
+  /** What one takes. */
+  static bytesOf(key: Uint8Array): number {
+    return KEY_BYTES + key.length
+  }
+
   get usedBytes(): number {
     return this.#keys.size * KEY_BYTES + this.#characters
   }

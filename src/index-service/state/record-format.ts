@@ -69,15 +69,15 @@ export function keyOfRecord(recordKey: Uint8Array): Uint8Array {
   return recordKey.subarray(1)
 }
 
+/** What the head of a key's record says besides the type. */
 export interface RecordHead {
-  readonly type: number
   readonly version: number
   /** 0: it does not expire. */
   readonly expireAtMs: number
 }
 
 /** Write the head of a key's record to the start of `target`. */
-export function packHead(target: Uint8Array, { type, version, expireAtMs }: RecordHead): void {
+export function packHead(target: Uint8Array, type: number, { version, expireAtMs }: RecordHead): void {
   target[0] = type
   number[0] = version
   for (let index = 0; index < 8; index += 1) target[1 + index] = numberBytes[index]!

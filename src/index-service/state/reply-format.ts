@@ -58,7 +58,7 @@ function isList(reply: Reply): reply is readonly Reply[] {
 }
 
 function writeNumber(sink: ReplySink, value: number): void {
-  if (Number.isInteger(value) && value >= 0) tagged(sink, Tag.Count).count(value)
+  if (Number.isSafeInteger(value) && value >= 0) tagged(sink, Tag.Count).count(value)
   else tagged(sink, Tag.Number).f64(value)
 }
 

@@ -62,9 +62,10 @@ function encodeCalls({ calls, watched, waiter }: Extract<ShardCommand, { calls: 
 }
 
 /** @throws DefectError if there is no such database. */
-function isElsewhere({ db = 0 }: { readonly db?: number }): boolean {
+function isElsewhere({ db }: { readonly db?: number }): boolean {
+  if (db === undefined || db === 0) return false
   if (!Databases.has(db)) throw new DefectError(`there is no database ${db}`)
-  return db !== 0
+  return true
 }
 
 function decode(bytes: Uint8Array): ShardCommand {

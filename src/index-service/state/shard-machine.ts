@@ -1,6 +1,7 @@
 import type { ApplyContext, ReplicatedMachine } from '../../consensus/index.ts'
 import { DefectError } from '../../native/index.ts'
 import { Blocked, type CommandContext } from '../commands/command.ts'
+import { faultOfLengths } from '../commands/limits.ts'
 import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
 import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands/table.ts'
 import type { Records } from '../memory/records.ts'
@@ -227,7 +228,9 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     const spec = commandNamed(name)
     if (spec === undefined || !fitsArity(spec, args.length)) return faultOfCall(name, args)!
     if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
-    if (!Databases.has(db)) return NO_DATABASE
+    if (db !== 0 && !Databases.has(db)) return NO_DATABASE
+    const tooLong = faultOfLengths(spec, args)
+    if (tooLong !== undefined) return tooLong
     this.#context.db = db
     if (this.#events !== undefined) this.#events.command = spec.event
     try {

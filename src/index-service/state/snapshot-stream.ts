@@ -96,6 +96,13 @@ export class SnapshotReader {
     return Buffer.from(this.#take(8)).readDoubleLE()
   }
 
+  /** One that is neither NaN nor infinite. */
+  finite(): number {
+    const value = this.f64()
+    if (!Number.isFinite(value)) throw new RangeError('a number of the snapshot is not finite')
+    return value
+  }
+
   /** A copy. */
   bytes(): Uint8Array {
     return this.#take(this.count())

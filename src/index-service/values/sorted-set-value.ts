@@ -99,7 +99,11 @@ export class SortedSetValue {
 
   static decode(reader: SnapshotReader): SortedSetValue {
     const sortedSet = new SortedSetValue()
-    for (let left = reader.count(); left > 0; left -= 1) sortedSet.set(reader.text(), reader.f64())
+    for (let left = reader.count(); left > 0; left -= 1) {
+      const [member, score] = [reader.text(), reader.f64()]
+      if (Number.isNaN(score)) throw new RangeError('a score of a sorted set in a snapshot is not a number')
+      sortedSet.set(member, score)
+    }
     return sortedSet
   }
 

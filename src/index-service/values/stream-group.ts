@@ -124,12 +124,12 @@ export class StreamGroup {
   static decode(reader: SnapshotReader): StreamGroup {
     const name = reader.text()
     const lastId = readId(reader)
-    const entriesRead = reader.f64()
+    const entriesRead = reader.finite()
     const group = new StreamGroup(name, lastId, entriesRead === -1 ? undefined : entriesRead)
     for (let left = reader.count(); left > 0; left -= 1) {
-      const consumer = group.consumerFrom(reader.text(), reader.f64())
+      const consumer = group.consumerFrom(reader.text(), reader.finite())
       for (let entries = reader.count(); entries > 0; entries -= 1)
-        group.add({ id: readId(reader), consumer, deliveredMs: reader.f64(), deliveries: reader.f64() })
+        group.add({ id: readId(reader), consumer, deliveredMs: reader.finite(), deliveries: reader.finite() })
     }
     return group
   }

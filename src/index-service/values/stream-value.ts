@@ -149,7 +149,7 @@ export class StreamValue {
     const stream = new StreamValue()
     stream.lastId = readId(reader)
     stream.maxDeletedId = readId(reader)
-    stream.entriesAdded = reader.f64()
+    stream.entriesAdded = reader.finite()
     for (let left = reader.count(); left > 0; left -= 1) {
       const id = readId(reader)
       const fields: string[] = []

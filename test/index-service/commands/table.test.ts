@@ -6,7 +6,7 @@ import { commandNamed, commandNames } from '../../../src/index-service/commands/
 import { callOf, withoutRedis, withRedis } from '../support/differential.ts'
 
 /** Commands that Redis does not have. */
-const OWN = new Set(['range'])
+const OWN = new Set(['range', 'countkeysinslot', 'getkeysinslot'])
 const calls: readonly (readonly string[])[] = [
   ['GET', 'a'],
   ['SET', 'a', '1', 'EX', '5'],
@@ -33,6 +33,11 @@ const calls: readonly (readonly string[])[] = [
   ['XINFO', 'STREAM', 'a'],
   ['OBJECT', 'ENCODING', 'a'],
   ['SORT', 'a', 'STORE', 'b'],
+  ['MOVE', 'a', '1'],
+  ['COPY', 'a', 'b', 'DB', '1'],
+  ['DUMP', 'a'],
+  ['RESTORE', 'a', '0', 'x', 'REPLACE'],
+  ['MEMORY', 'USAGE', 'a'],
 ]
 
 test('a command is found in any case', () => {

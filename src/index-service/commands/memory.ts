@@ -1,0 +1,30 @@
+import type { Keyspace } from '../state/keyspace.ts'
+import { type CommandSpec, reads } from './command.ts'
+import { isWord, numberOf } from './numbers.ts'
+import { type Reply, syntaxFault } from './reply.ts'
+import { subcommandOf } from './stream-groups.ts'
+
+type Args = readonly Uint8Array[]
+
+const ARITIES = { usage: -3, help: 2 }
+const HELP = [
+  'MEMORY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'USAGE <key> [SAMPLES <count>]',
+  '    Return memory in bytes used by <key> and its value. All of it is counted,',
+  '    without samples.',
+  'HELP',
+  '    Prints this help.',
+]
+
+function memory(keyspace: Keyspace, args: Args): Reply {
+  if (subcommandOf('memory', args, ARITIES) === 'help') return HELP
+  for (let at = 2; at < args.length; at += 2) {
+    const value = args[at + 1]
+    if (!isWord(args[at]!, 'samples') || value === undefined) throw syntaxFault()
+    if (numberOf(value) < 0) throw syntaxFault()
+  }
+  return keyspace.has(args[1]!) ? Math.ceil(keyspace.usedBytesOf(args[1]!)) : null
+}
+
+/** What keys take. */
+export const memories: readonly CommandSpec[] = [reads('memory', -2, (args) => (args.length > 1 ? [1] : []), memory)]

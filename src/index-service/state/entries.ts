@@ -1,0 +1,194 @@
+import { recordTakes } from '../memory/layout.ts'
+import type { Records } from '../memory/records.ts'
+import type { Collection } from '../values/collection.ts'
+import { HashValue } from '../values/hash-value.ts'
+import { bytesOf, latin1Of } from '../values/latin1.ts'
+import { Collections } from './collections.ts'
+import { Expiries } from './expiries.ts'
+import { KeyOrder } from './key-order.ts'
+import * as format from './record-format.ts'
+import { expireAtOf, HEAD_BYTES, packHead, type RecordHead, RecordKeys, RecordType } from './record-format.ts'
+import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
+import { readValue, type StoredValue, writeValue } from './stored-value.ts'
+
+/**
+ * Keys of a space, each with what belongs to it: records, its collection, its expiry, its place in the order. They do
+ * not know what time it is: a key that has expired is as any other.
+ */
+export class Entries {
+  readonly #records: Records
+  readonly #space: number
+  readonly #keys = new RecordKeys()
+  readonly #collections = new Collections()
+  readonly #expiries = new Expiries()
+  readonly #order = new KeyOrder()
+  #size = 0
+  #buffer = new Uint8Array(4096)
+
+  constructor(records: Records, space: number) {
+    this.#records = records
+    this.#space = space
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get expiries(): Expiries {
+    return this.#expiries
+  }
+
+  get collections(): Collections {
+    return this.#collections
+  }
+
+  get order(): KeyOrder {
+    return this.#order
+  }
+
+  /** What all of them take besides records. */
+  get objectsBytes(): number {
+    return this.#collections.usedBytes + this.#expiries.usedBytes + this.#order.usedBytes
+  }
+
+  /** The record of a key: a view, valid until the next change. */
+  get(key: Uint8Array): Uint8Array | undefined {
+    return this.#records.get(this.#keys.ofKey(key, this.#space))
+  }
+
+  /** Make a key a string. `old` is its record, `bytes` are no view of one. */
+  setString(key: Uint8Array, old: Uint8Array | undefined, head: RecordHead, bytes: Uint8Array): void {
+    this.#moveExpiry(key, old === undefined ? 0 : expireAtOf(old), head.expireAtMs)
+    if (old === undefined) this.#enter(key)
+    else if (format.typeOf(old) !== RecordType.String) this.#dropCollection(key)
+    this.#write(key, RecordType.String, head, bytes)
+  }
+
+  /** Of a key that is new. */
+  addCollection(key: Uint8Array, head: RecordHead, value: Collection): void {
+    this.#enter(key)
+    this.#collections.add(latin1Of(key), value)
+    this.#moveExpiry(key, 0, head.expireAtMs)
+    this.#write(key, value.type, head)
+  }
+
+  /** The collection of a key has changed. */
+  touch(key: Uint8Array, value: Collection, version: number): void {
+    this.#collections.account(latin1Of(key))
+    this.#write(key, value.type, { version, expireAtMs: expireAtOf(this.get(key)!) })
+  }
+
+  setExpiry(key: Uint8Array, old: Uint8Array, head: RecordHead): void {
+    this.#moveExpiry(key, expireAtOf(old), head.expireAtMs)
+    this.#write(key, format.typeOf(old), head, format.stringOf(old))
+  }
+
+  remove(key: Uint8Array, old: Uint8Array): void {
+    const isString = format.typeOf(old) === RecordType.String
+    this.#moveExpiry(key, expireAtOf(old), 0)
+    if (!isString) this.#dropCollection(key)
+    if (KeyOrder.holds(key)) this.#order.remove(latin1Of(key))
+    this.#records.delete(this.#keys.ofKey(key, this.#space))
+    this.#size -= 1
+  }
+
+  /** Forget all of them: their records are gone. */
+  clear(): void {
+    this.#collections.clear()
+    this.#expiries.clear()
+    this.#order.clear()
+    this.#size = 0
+  }
+
+  /** The value of a field: a view, valid until the next change. */
+  field(key: Uint8Array, field: Uint8Array): Uint8Array | undefined {
+    return this.#records.get(this.#keys.ofField(key, field, this.#space))
+  }
+
+  setField(key: Uint8Array, field: Uint8Array, value: Uint8Array): void {
+    this.#records.set(this.#keys.ofField(key, field, this.#space), value)
+  }
+
+  deleteField(key: Uint8Array, field: Uint8Array): boolean {
+    return this.#records.delete(this.#keys.ofField(key, field, this.#space))
+  }
+
+  /** What a key takes in memory. */
+  usedBytesOf(key: Uint8Array): number {
+    const record = this.get(key)!
+    const ofRecord = recordTakes(key.length + 1, record.length)
+    const ofExpiry = expireAtOf(record) === 0 ? 0 : Expiries.bytesOf(key)
+    const ofOrder = KeyOrder.holds(key) ? KeyOrder.bytesOf(key) : 0
+    const ofAll = ofRecord + ofExpiry + ofOrder
+    if (format.typeOf(record) === RecordType.String) return ofAll
+    const value = this.#collections.get(latin1Of(key))
+    let bytes = ofAll + this.#collections.usedBytesOf(latin1Of(key))
+    if (value instanceof HashValue)
+      for (const name of value.members) {
+        const field = bytesOf(name)
+        bytes += recordTakes(this.#keys.ofField(key, field, this.#space).length, this.field(key, field)!.length)
+      }
+    return bytes
+  }
+
+  /** Write a key, and all that is known of it. */
+  encode(writer: SnapshotWriter, key: Uint8Array): void {
+    const record = this.get(key)!
+    writer.bytes(key)
+    writer.f64(format.versionOf(record))
+    writer.f64(expireAtOf(record))
+    writeValue(writer, this.valueOf(key, record))
+  }
+
+  /** Read a key that is not there. @throws RangeError if it is not what was written. */
+  decode(reader: SnapshotReader): void {
+    const key = reader.bytes()
+    const head = { version: reader.f64(), expireAtMs: reader.f64() }
+    this.add(key, head, readValue(reader))
+  }
+
+  /** What a key holds: its own bytes and objects, valid until the next change. */
+  valueOf(key: Uint8Array, record: Uint8Array): StoredValue {
+    if (format.typeOf(record) === RecordType.String) return format.stringOf(record)
+    const collection = this.#collections.get(latin1Of(key))
+    const names = collection instanceof HashValue ? collection.members : []
+    return { collection, fields: names.map((name) => this.field(key, bytesOf(name))!) }
+  }
+
+  /** Give a key that is not there a value, whose objects are its own from now on. */
+  add(key: Uint8Array, head: RecordHead, value: StoredValue): void {
+    if (value instanceof Uint8Array) {
+      this.setString(key, undefined, head, value)
+      return
+    }
+    const { collection, fields } = value
+    this.addCollection(key, head, collection)
+    if (!(collection instanceof HashValue)) return
+    for (const [number, name] of collection.members.entries()) this.setField(key, bytesOf(name), fields[number]!)
+  }
+
+  #write(key: Uint8Array, type: number, head: RecordHead, bytes?: Uint8Array): void {
+    const lengthBytes = HEAD_BYTES + (bytes?.length ?? 0)
+    // Not the memory of a large value for ever.
+    const buffer = lengthBytes <= this.#buffer.length ? this.#buffer : new Uint8Array(lengthBytes)
+    packHead(buffer, type, head)
+    if (bytes !== undefined) buffer.set(bytes, HEAD_BYTES)
+    this.#records.set(this.#keys.ofKey(key, this.#space), buffer.subarray(0, lengthBytes))
+  }
+
+  #enter(key: Uint8Array): void {
+    this.#size += 1
+    if (KeyOrder.holds(key)) this.#order.add(latin1Of(key))
+  }
+
+  #dropCollection(key: Uint8Array): void {
+    const name = latin1Of(key)
+    const value = this.#collections.get(name)
+    if (value instanceof HashValue) for (const field of value.members) this.deleteField(key, bytesOf(field))
+    this.#collections.delete(name)
+  }
+
+  #moveExpiry(key: Uint8Array, from: number, to: number): void {
+    if (from !== to) this.#expiries.move(latin1Of(key), from, to)
+  }
+}
