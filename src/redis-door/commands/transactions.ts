@@ -150,7 +150,13 @@ interface Ran {
 
 function keysOfStep(step: Step): readonly Uint8Array[] {
   if ('call' in step) return keysOf(commandNamed(step.call.name)!, step.call.args)
-  return 'command' in step ? (step.command.keys?.(step.request.args) ?? []) : []
+  if (!('command' in step)) return []
+  try {
+    return step.command.keys?.(step.request.args) ?? []
+  } catch {
+    // It is refused when its turn comes.
+    return []
+  }
 }
 
 function shapedCall({ name, args }: Call, reply: Reply): DoorReply {

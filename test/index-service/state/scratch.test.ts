@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
 import type { ApplyContext } from '../../../src/consensus/index.ts'
-import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import type { Call } from '../../../src/index-service/state/shard-command.ts'
+import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import { bytesOf } from '../../../src/index-service/values/latin1.ts'
 import { MapRecords } from '../../support/map-records.ts'
 
@@ -83,6 +83,15 @@ function plain(value: unknown): unknown {
   return value
 }
 
+test('a key that is restored expires when it would have', () => {
+  const machine = machineWith('SET text a')
+  const scratch = machine.scratch(START_MS + 1000)
+  const payload = scratch.call(callOf('DUMP text')) as Uint8Array
+  scratch.call({ name: 'RESTORE', args: [bytesOf('fresh'), bytesOf('5000'), payload] })
+  machine.apply({ calls: scratch.effects, watched: scratch.watched }, at(2, START_MS + 1500))
+  assert.deepEqual(machine.read([callOf('PEXPIRETIME fresh')], START_MS), [START_MS + 6000])
+})
+
 test('nothing is done if what was touched has changed, even if it was not there', () => {
   for (const other of ['SET text b', 'SET none 1', 'DEL text']) {
     const machine = machineWith('SET text a')
@@ -97,6 +106,7 @@ test('nothing is done if what was touched has changed, even if it was not there'
 
 test('what only reads has no effect, nor has what is refused', () => {
   const scratch = machineWith('SET text a').scratch(START_MS)
-  for (const call of ['GET text', 'LPUSH text x', 'INCR text', 'NONSENSE', 'SPOP none', 'KEYS *']) scratch.call(callOf(call))
+  for (const call of ['GET text', 'LPUSH text x', 'INCR text', 'NONSENSE', 'SPOP none', 'KEYS *'])
+    scratch.call(callOf(call))
   assert.deepEqual(scratch.effects, [])
 })
