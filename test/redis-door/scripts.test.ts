@@ -88,6 +88,7 @@ const about: readonly (readonly string[])[] = [
   ['WATCH', 'count'],
   ['MULTI'],
   ['EVAL', "return redis.call('GET', 'count')", '0'],
+  ['EVAL', 'return 1', 'x'],
   ['EXEC'],
 ]
 
@@ -175,4 +176,38 @@ test('scripts at several nodes lose nothing', async () => {
     }),
   )
   assert.equal(await clients[0]!.ask('GET', 'count'), '40')
+})
+
+/** Fixed window, as rate-limiter-flexible has it; a lock and its release, as Redlock has them. */
+const programs: Readonly<Record<string, string>> = {
+  limit: `redis.call('set', KEYS[1], 0, 'EX', ARGV[2], 'NX')
+local consumed = redis.call('incrby', KEYS[1], ARGV[1])
+local ttl = redis.call('pttl', KEYS[1])
+if ttl == -1 then
+  redis.call('expire', KEYS[1], ARGV[2])
+  ttl = 1000 * ARGV[2]
+end
+return {consumed, ttl}`,
+  acquire: `for i, key in ipairs(KEYS) do if redis.call("exists", key) == 1 then return 0 end end
+for i, key in ipairs(KEYS) do redis.call("set", key, ARGV[1], "PX", ARGV[2]) end
+return #KEYS`,
+  release: `local count = 0
+for i, key in ipairs(KEYS) do
+  if redis.call("get", key) == ARGV[1] then redis.call("pexpire", key, 0) count = count + 1 end
+end
+return count`,
+}
+
+test('scripts of rate limiters and of locks', async () => {
+  const client = await emptied()
+  for (let consumed = 1; consumed <= 3; consumed += 1) {
+    const [count, ttl] = (await client.ask('EVAL', programs['limit']!, '1', 'limit', '1', '10')) as [number, number]
+    assert.equal(count, consumed)
+    assert.ok(ttl > 0 && ttl <= 10_000, String(ttl))
+  }
+  assert.equal(await client.ask('EVAL', programs['acquire']!, '2', 'one', 'two', 'mine', '10000'), 2)
+  assert.equal(await client.ask('EVAL', programs['acquire']!, '1', 'two', 'other', '10000'), 0)
+  assert.equal(await client.ask('EVAL', programs['release']!, '2', 'one', 'two', 'other'), 0)
+  assert.equal(await client.ask('EVAL', programs['release']!, '2', 'one', 'two', 'mine'), 2)
+  assert.equal(await client.ask('EVAL', programs['acquire']!, '1', 'two', 'other', '10000'), 1)
 })

@@ -1,16 +1,16 @@
 import { isFault, type Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import type { CallLimits } from '../port.ts'
-import type { Scratch } from '../state/scratch.ts'
+import type { ShardScratch } from '../state/scratch.ts'
 import type { ShardAnswer, ShardCommand } from '../state/shard-command.ts'
 
 /** It is synchronous, and may be run several times. */
-export type Program<T> = (scratch: Scratch) => T
+export type Program<T> = (scratch: ShardScratch) => T
 
 /** How programs reach a shard. */
 export interface ProgramShard {
   /** All that was answered to anyone before is in it. */
-  withScratch<T>(use: (scratch: Scratch) => T, limits: CallLimits): Promise<T>
+  withScratch<T>(use: (scratch: ShardScratch) => T, limits: CallLimits): Promise<T>
   propose(command: ShardCommand, limits: CallLimits): Promise<ShardAnswer>
 }
 
@@ -31,8 +31,8 @@ const TOGETHER_MS = 10
 const TOGETHER_EFFECTS = 1024
 
 /**
- * Programs for a shard, in the order in which they came. Those that wait while others take effect run over one scratch,
- * each sees what those before it did, and their effects are one command of the log.
+ * Programs for a shard, in the order in which they came. Those that wait while others take effect run over one scratch.
+ * Each sees what those before it did, and their effects are one command of the log.
  */
 export class ProgramLine {
   readonly #shard: ProgramShard
@@ -93,7 +93,7 @@ export class ProgramLine {
 }
 
 function runOver(
-  scratch: Scratch,
+  scratch: ShardScratch,
   together: readonly Waiting[],
 ): { readonly outcomes: readonly Outcome[]; readonly command: ShardCommand | undefined } {
   const outcomes: Outcome[] = []
@@ -106,7 +106,7 @@ function runOver(
   return { outcomes, command: effects.length === 0 ? undefined : { calls: effects, watched } }
 }
 
-function outcomeOf(program: Program<unknown>, scratch: Scratch): Outcome {
+function outcomeOf(program: Program<unknown>, scratch: ShardScratch): Outcome {
   try {
     return { result: program(scratch) }
   } catch (error) {

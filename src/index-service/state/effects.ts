@@ -37,6 +37,13 @@ const rewrites: Readonly<Record<string, Rewrite>> = {
   psetex: (args, _reply, timeMs) => setting(args, MILLISECONDS, timeMs),
   set: (args, _reply, timeMs) => ({ name: 'set', args: withMoment(args, 2, timeMs) }),
   getex: (args, _reply, timeMs) => ({ name: 'getex', args: withMoment(args, 1, timeMs) }),
+  restore: (args, _reply, timeMs) => {
+    const [key, ttl, payload, ...options] = args as [Uint8Array, Uint8Array, Uint8Array]
+    const isAsIs = latin1Of(ttl) === '0' || options.some((option) => isWord(option, 'absttl'))
+    if (isAsIs) return { name: 'restore', args }
+    const at = momentOf(ttl, MILLISECONDS, timeMs)
+    return { name: 'restore', args: [key, at, payload, bytesOf('ABSTTL'), ...options] }
+  },
   xclaim: (args, reply) => claiming(args, reply, optionsBehindIds(args)),
   xautoclaim: (args, reply) => {
     const [, entries, deleted] = reply as readonly Reply[]

@@ -3,7 +3,7 @@ import { CommandFault, type Reply } from '../commands/reply.ts'
 import { commandNamed, faultOfCall, OUT_OF_MEMORY } from '../commands/table.ts'
 import { LoadingRecords } from '../memory/loading-records.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
-import { Databases, DATABASES_MAX } from './databases.ts'
+import { DATABASES_MAX, Databases } from './databases.ts'
 import { effectOf } from './effects.ts'
 import { CommandRandom } from './random.ts'
 import { keyOfRecord, spaceOfRecord } from './record-format.ts'
@@ -30,7 +30,7 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
  *
  * Keys that were never touched by name, but were counted or listed, may change meanwhile.
  */
-export class Scratch {
+export class ShardScratch {
   readonly effects: Call[] = []
   readonly timeMs: number
   readonly #source: Databases
@@ -94,7 +94,9 @@ export class Scratch {
     const context = this.#context
     context.db = db
     try {
-      const reply = aboutAll.has(spec.name) ? this.#runForAll(spec, args, db) : spec.run(this.#own.at(db), args, context)
+      const reply = aboutAll.has(spec.name)
+        ? this.#runForAll(spec, args, db)
+        : spec.run(this.#own.at(db), args, context)
       return reply instanceof Blocked ? null : reply
     } catch (error) {
       if (error instanceof CommandFault) return { fault: error.code, message: error.message }

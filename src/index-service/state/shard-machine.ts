@@ -9,7 +9,7 @@ import { bytesOf } from '../values/latin1.ts'
 import { Databases } from './databases.ts'
 import { KeyEvents, type OnKeyEvent } from './key-events.ts'
 import { CommandRandom } from './random.ts'
-import { Scratch } from './scratch.ts'
+import { ShardScratch } from './scratch.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { type Waiter, Waiters } from './waiters.ts'
@@ -148,10 +148,10 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   /** For calls that depend on each other's answers. It is of use until the next command in the log is applied. */
-  scratch(nowMs: number): Scratch {
+  scratch(nowMs: number): ShardScratch {
     this.#beginRead(nowMs)
     const isFull = this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax
-    return new Scratch({ source: this.#databases, timeMs: nowMs, index: this.#index, isFull })
+    return new ShardScratch({ source: this.#databases, timeMs: nowMs, index: this.#index, isFull })
   }
 
   *snapshot(): Generator<Uint8Array> {

@@ -1,4 +1,4 @@
-import type { FaultReply, Scratch } from '../../index-service/index.ts'
+import type { FaultReply, ShardScratch } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
@@ -6,7 +6,7 @@ import type { LateMessage } from '../scripts/script-calls.ts'
 
 /** Of a program in a shard. */
 export interface Part {
-  readonly scratch: Scratch
+  readonly scratch: ShardScratch
   readonly shard: number
   readonly db: number
   /** Is told what is to be published when all has taken effect. */

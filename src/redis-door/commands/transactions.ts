@@ -1,4 +1,11 @@
-import { type Call, CommandFault, commandNamed, type Reply, type Scratch, type Watched } from '../../index-service/index.ts'
+import {
+  type Call,
+  CommandFault,
+  commandNamed,
+  type Reply,
+  type ShardScratch,
+  type Watched,
+} from '../../index-service/index.ts'
 import { type DoorClient, Transaction } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NULL_ARRAY } from '../protocol/door-reply.ts'
@@ -111,7 +118,7 @@ async function execProgram(
   const found = replicaFor(door, [...watched.map(({ key }) => key), ...steps.flatMap(keysOfStep)])
   if (!isReplicaOf(found)) return found
   const { replica, shard } = found
-  const program = (scratch: Scratch): Ran | undefined => {
+  const program = (scratch: ShardScratch): Ran | undefined => {
     if (watched.some(({ key, version, db }) => scratch.versionOf(key, db) !== version)) return undefined
     const messages: LateMessage[] = []
     const replies = steps.map((step): DoorReply | undefined => {
@@ -143,7 +150,13 @@ interface Ran {
 
 function keysOfStep(step: Step): readonly Uint8Array[] {
   if ('call' in step) return keysOf(commandNamed(step.call.name)!, step.call.args)
-  return 'command' in step ? (step.command.keys?.(step.request.args) ?? []) : []
+  if (!('command' in step)) return []
+  try {
+    return step.command.keys?.(step.request.args) ?? []
+  } catch {
+    // It is refused when its turn comes.
+    return []
+  }
 }
 
 function shapedCall({ name, args }: Call, reply: Reply): DoorReply {

@@ -44,17 +44,19 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
     if (name === undefined) return refused('Lua redis lib command arguments must be strings or integers')
     return host().call(latin1Of(name), args)
   }
-  const setting = (name: 'err' | 'ok', shape: (text: string) => string): LuaFunction => (state) => {
-    if (lua.top(state) !== 1 || lua.typeAt(state, 1) !== LuaType.String) {
-      pushError(state, WRONG_ARGUMENTS)
+  const setting =
+    (name: 'err' | 'ok', shape: (text: string) => string): LuaFunction =>
+    (state) => {
+      if (lua.top(state) !== 1 || lua.typeAt(state, 1) !== LuaType.String) {
+        pushError(state, WRONG_ARGUMENTS)
+        return 1
+      }
+      const text = shape(lua.textAt(state, 1))
+      lua.newTable(state, 0, 1)
+      lua.pushText(state, text)
+      lua.setField(state, -2, name)
       return 1
     }
-    const text = shape(lua.textAt(state, 1))
-    lua.newTable(state, 0, 1)
-    lua.pushText(state, text)
-    lua.setField(state, -2, name)
-    return 1
-  }
   return {
     call: (state) => {
       const reply = ask(state)
@@ -84,8 +86,7 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
     log: (state) => {
       if (lua.top(state) < 2) throw fault('ERR redis.log() requires two arguments or more.')
       const level = lua.numberAt(state, 1)
-      if (lua.typeAt(state, 1) !== LuaType.Number)
-        throw fault('ERR First argument must be a number (log level).')
+      if (lua.typeAt(state, 1) !== LuaType.Number) throw fault('ERR First argument must be a number (log level).')
       if (level < 0 || level > 3) throw fault('ERR Invalid debug level.')
       return 0
     },

@@ -4,7 +4,7 @@ import {
   fitsArity,
   latin1Of,
   type Reply,
-  type Scratch,
+  type ShardScratch,
 } from '../../index-service/index.ts'
 import { databaseOf } from '../commands/connections.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
@@ -22,7 +22,7 @@ export interface LateMessage {
 }
 
 export interface ScriptCallsOptions {
-  readonly scratch: Scratch
+  readonly scratch: ShardScratch
   readonly publisher: Publisher
   readonly db: number
   readonly isReadOnly: boolean
@@ -89,7 +89,9 @@ export class ScriptCalls implements ScriptHost {
   }
 
   #unknown(name: string): FaultReply {
-    return this.#options.isOfDoor(name) ? NOT_ALLOWED : { fault: 'ERR', message: 'Unknown Redis command called from script' }
+    return this.#options.isOfDoor(name)
+      ? NOT_ALLOWED
+      : { fault: 'ERR', message: 'Unknown Redis command called from script' }
   }
 }
 

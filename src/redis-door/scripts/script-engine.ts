@@ -1,4 +1,5 @@
 import { bytesOf, type FaultReply, latin1Of } from '../../index-service/index.ts'
+import { REDIS_VERSION } from '../commands/connections.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import { pushFunctions, pushLibraries } from './lua/libraries.ts'
 import { Lua, LuaFault, type LuaFunction } from './lua/lua.ts'
@@ -7,7 +8,6 @@ import { sourceFor54 } from './lua/source.ts'
 import { LuaType, loadLua, type Pointer, REGISTRY } from './lua/wasm.ts'
 import { redisLibrary, redisNumbers, type ScriptHost } from './redis-library.ts'
 import { faultOfText, replyAt } from './script-replies.ts'
-import { REDIS_VERSION } from '../commands/connections.ts'
 
 /** What a script is run with. */
 export interface ScriptRun {
@@ -156,7 +156,12 @@ export class ScriptEngine {
   #pushDoor(state: Pointer): void {
     const lua = this.#lua
     lua.newTable(state)
-    pushFunctions(lua, state, 'redis', redisLibrary(lua, () => this.#host!))
+    pushFunctions(
+      lua,
+      state,
+      'redis',
+      redisLibrary(lua, () => this.#host!),
+    )
     lua.getField(state, -1, 'redis')
     for (const [name, value] of Object.entries(redisNumbers)) {
       lua.pushNumber(state, value)

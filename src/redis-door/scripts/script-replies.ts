@@ -21,7 +21,12 @@ export class ReplyPusher {
     else if (Array.isArray(reply)) this.#list(state, reply as readonly DoorReply[], version)
     else if (reply instanceof Map) this.#map(state, [...reply].flat() as Reply[], version)
     else if (reply instanceof Set) this.#set(state, [...reply], version)
-    else this.#tagged(state, reply as Exclude<typeof reply, readonly Reply[] | ReadonlyMap<Reply, Reply> | ReadonlySet<Reply>>, version)
+    else
+      this.#tagged(
+        state,
+        reply as Exclude<typeof reply, readonly Reply[] | ReadonlyMap<Reply, Reply> | ReadonlySet<Reply>>,
+        version,
+      )
   }
 
   #nothing(state: Pointer, version: ProtocolVersion): void {
@@ -192,7 +197,13 @@ function inner<T>(lua: Lua, state: Pointer, name: string, read: (table: number) 
   return found
 }
 
-function pairsAt(lua: Lua, state: Pointer, table: number, version: ProtocolVersion, depth: number): [DoorReply, DoorReply][] {
+function pairsAt(
+  lua: Lua,
+  state: Pointer,
+  table: number,
+  version: ProtocolVersion,
+  depth: number,
+): [DoorReply, DoorReply][] {
   const pairs: [DoorReply, DoorReply][] = []
   lua.pushNil(state)
   while (lua.next(state, table)) {
@@ -209,7 +220,10 @@ function pairsAt(lua: Lua, state: Pointer, table: number, version: ProtocolVersi
 
 /** A code and what is behind it. */
 export function faultOfText(text: string): FaultReply {
-  const plain = text.replace(/^-/, '').replace(/[\r\n]+$/, '').replace(/[\r\n]/g, ' ')
+  const plain = text
+    .replace(/^-/, '')
+    .replace(/[\r\n]+$/, '')
+    .replace(/[\r\n]/g, ' ')
   const space = plain.indexOf(' ')
   return space < 0 ? { fault: plain, message: '' } : { fault: plain.slice(0, space), message: plain.slice(space + 1) }
 }

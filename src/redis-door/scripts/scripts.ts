@@ -1,4 +1,4 @@
-import { CommandFault, type FaultReply, latin1Of, type Scratch, shardOf } from '../../index-service/index.ts'
+import { CommandFault, type FaultReply, latin1Of, type ShardScratch, shardOf } from '../../index-service/index.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import { ScriptCalls } from './script-calls.ts'
@@ -16,7 +16,7 @@ export interface ScriptCall {
 
 /** Where a script runs. */
 export interface ScriptPlace {
-  readonly scratch: Scratch
+  readonly scratch: ShardScratch
   readonly shard: number
   readonly db: number
 }

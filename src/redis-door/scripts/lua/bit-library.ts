@@ -1,4 +1,4 @@
-import { type Lua, type LuaFunction, LuaFault } from './lua.ts'
+import { type Lua, LuaFault, type LuaFunction } from './lua.ts'
 import type { Pointer } from './wasm.ts'
 
 /** As C casts a double to 32 bits: what is above is cut. */
@@ -47,7 +47,10 @@ export function bitLibrary(lua: Lua): Readonly<Record<string, LuaFunction>> {
     tohex: (state) => {
       const value = argument(state, 1, 'tohex') >>> 0
       const wanted = lua.top(state) < 2 ? 8 : argument(state, 2, 'tohex')
-      const digits = value.toString(16).padStart(8, '0').slice(-Math.min(8, Math.abs(wanted)))
+      const digits = value
+        .toString(16)
+        .padStart(8, '0')
+        .slice(-Math.min(8, Math.abs(wanted)))
       lua.pushText(state, wanted < 0 ? digits.toUpperCase() : digits)
       return 1
     },

@@ -6,9 +6,9 @@ const DEPTH_MAX = 1000
 const NUMBER = /-?(?:0[xX][\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[iI]nf(?:inity)?|[nN]a[nN])/y
 const SPACE = /[ \t\n\r]*/y
 const WORD = /true|false|null/y
-const PLAIN = /[^"\\\u0000-\u001f]*/y
+const PLAIN = /[^"\\]*/y
 
-/** The names of tokens in messages. */
+/** The names of tokens in messages, by how they begin. */
 const tokens: Readonly<Record<string, string>> = {
   '{': 'T_OBJ_BEGIN',
   '}': 'T_OBJ_END',
@@ -17,6 +17,10 @@ const tokens: Readonly<Record<string, string>> = {
   ',': 'T_COMMA',
   ':': 'T_COLON',
   '"': 'T_STRING',
+  true: 'T_BOOLEAN',
+  false: 'T_BOOLEAN',
+  null: 'T_NULL',
+  '': 'T_END',
 }
 
 const escapes: Readonly<Record<string, string>> = {
@@ -185,17 +189,8 @@ class JsonReader {
     const start = this.#text[at]
     const word = this.#match(WORD)
     const isNumber = word === undefined && this.#match(NUMBER) !== undefined
-    const found =
-      start === undefined
-        ? 'T_END'
-        : word !== undefined
-          ? word === 'null'
-            ? 'T_NULL'
-            : 'T_BOOLEAN'
-          : isNumber
-            ? 'T_NUMBER'
-            : (tokens[start] ?? 'invalid token')
-    return new LuaFault(`Expected ${expected} but found ${found} at character ${at + 1}`)
+    const token = isNumber ? 'T_NUMBER' : (tokens[word ?? start ?? ''] ?? 'invalid token')
+    return new LuaFault(`Expected ${expected} but found ${token} at character ${at + 1}`)
   }
 
   #invalid(what: string, at: number): LuaFault {
@@ -207,4 +202,3 @@ class JsonReader {
 export function pushJson(lua: Lua, state: Pointer, text: string): void {
   new JsonReader(lua, state, text).read()
 }
-

@@ -100,8 +100,7 @@ function objectOf(lua: Lua, state: Pointer, depth: number): string {
     const type = lua.typeAt(state, -2)
     if (type !== LuaType.Number && type !== LuaType.String)
       throw new LuaFault(`Cannot serialise ${lua.typeNameAt(state, -2)}: table key must be a number or string`)
-    const name =
-      type === LuaType.Number ? `"${numberText(lua.numberAt(state, -2))}"` : quoted(lua.bytesAt(state, -2))
+    const name = type === LuaType.Number ? `"${numberText(lua.numberAt(state, -2))}"` : quoted(lua.bytesAt(state, -2))
     parts.push(`${name}:${jsonOf(lua, state, depth)}`)
     lua.pop(state, 1)
   }

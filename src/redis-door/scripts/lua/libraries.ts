@@ -1,7 +1,7 @@
 import { bitLibrary } from './bit-library.ts'
 import { pushJson } from './json-reader.ts'
 import { jsonOf } from './json-writer.ts'
-import { type Lua, type LuaFunction, LuaFault } from './lua.ts'
+import { type Lua, LuaFault, type LuaFunction } from './lua.ts'
 import { packAll } from './message-pack.ts'
 import { unpackAll, unpackSome } from './message-unpack.ts'
 import { LuaType, type Pointer } from './wasm.ts'

@@ -7,7 +7,10 @@ export class LuaFault extends Error {
   /** True: the place in the script goes before the message. */
   readonly isPlaced: boolean
 
-  constructor(message: string, { push, isPlaced = true }: { push?: (state: Pointer) => void; isPlaced?: boolean } = {}) {
+  constructor(
+    message: string,
+    { push, isPlaced = true }: { push?: (state: Pointer) => void; isPlaced?: boolean } = {},
+  ) {
     super(message)
     this.push = push
     this.isPlaced = isPlaced
@@ -213,7 +216,7 @@ export class Lua {
     return this.#module._lua_pcallk(state, args, results, handler, 0, 0) === 0
   }
 
-  /** Call back each time that so many instructions were run; undefined: not any more. */
+  /** Call back each time that as many instructions were run; undefined: not any more. */
   watch(every: number, look: ((state: Pointer) => void) | undefined): void {
     const module = this.#module
     if (look === undefined) {

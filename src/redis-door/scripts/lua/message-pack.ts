@@ -166,7 +166,7 @@ function shapeOf(lua: Lua, state: Pointer): { readonly count: number; readonly i
 /** All arguments, one behind the other. */
 export function packAll(lua: Lua, state: Pointer): number {
   const count = lua.top(state)
-  if (count === 0) throw new LuaFault('bad argument #0 to \'pack\' (MessagePack pack needs input.)')
+  if (count === 0) throw new LuaFault("bad argument #0 to 'pack' (MessagePack pack needs input.)")
   const packer = new Packer(lua, state)
   for (let at = 1; at <= count; at += 1) {
     lua.pushCopy(state, at)

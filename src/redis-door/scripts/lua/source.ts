@@ -25,5 +25,7 @@ function asDouble(hexadecimal: string): string {
 }
 
 function withoutEscapes(literal: string): string {
-  return literal.replace(/\\([\s\S])/g, (escape, character: string) => (KNOWN_ESCAPE.test(character) ? escape : character))
+  return literal.replace(/\\([\s\S])/g, (written, character: string) =>
+    KNOWN_ESCAPE.test(character) ? written : character,
+  )
 }
