@@ -12,7 +12,7 @@ export interface CommandContext {
   /** The number of the database that the command is about. */
   readonly db: number
   /** All of them. */
-  readonly databases: Databases
+  databases(): Databases
   /** A uniform uint32; the same in every process for the same index. */
   random(): number
   /** False: a blocking command answers at once, as it does in a transaction of Redis. */

@@ -34,7 +34,7 @@ function copy(keyspace: Keyspace, args: Args, context: CommandContext): Reply {
     } else throw syntaxFault()
   }
   if (db === context.db && latin1Of(from) === latin1Of(to)) throw sameObjects()
-  const target = context.databases.at(db)
+  const target = context.databases().at(db)
   if (!keyspace.has(from) || (!isReplacing && target.has(to))) return 0
   target.copyFrom(keyspace, from, to)
   target.tell('copy_to', to)
@@ -45,7 +45,7 @@ function move(keyspace: Keyspace, args: Args, context: CommandContext): Reply {
   const key = args[0]!
   const db = databaseOf(args[1]!)
   if (db === context.db) throw sameObjects()
-  const target = context.databases.at(db)
+  const target = context.databases().at(db)
   if (!keyspace.has(key) || target.has(key)) return 0
   target.copyFrom(keyspace, key, key)
   keyspace.discard(key)
@@ -64,7 +64,7 @@ function swappedOf(argument: Uint8Array, which: string): number {
 function swapdb(_keyspace: Keyspace, args: Args, { databases }: CommandContext): Reply {
   const [one, other] = [swappedOf(args[0]!, 'first'), swappedOf(args[1]!, 'second')]
   if (!Databases.has(one) || !Databases.has(other)) throw new CommandFault('DB index is out of range')
-  databases.swap(one, other)
+  databases().swap(one, other)
   return 'OK'
 }
 

@@ -30,8 +30,8 @@ export const server: readonly CommandSpec[] = [
   reads('ping', -1, noKeys, (_keyspace, args) => ping(args)),
   reads('echo', 2, noKeys, (_keyspace, args) => args[0]!),
   reads('dbsize', 1, noKeys, (keyspace) => keyspace.size),
-  flushes('flushdb', ({ db, databases }) => databases.flush(db)),
-  flushes('flushall', ({ databases }) => databases.flushAll()),
+  flushes('flushdb', ({ db, databases }) => databases().flush(db)),
+  flushes('flushall', ({ databases }) => databases().flushAll()),
   reads('time', 1, noKeys, time),
   reads('object', -2, (args) => (args.length > 1 ? [1] : []), objectAbout),
 ]

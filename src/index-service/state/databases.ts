@@ -10,12 +10,6 @@ import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 /** How many there are, as Redis has by default. */
 export const DATABASES_MAX: number = SPACES
 
-/** A database of a shard that is there. */
-interface Held {
-  readonly db: number
-  readonly keyspace: Keyspace
-}
-
 /**
  * The databases of a shard, over the records that they share. A database is made when it is first used.
  *
@@ -31,7 +25,7 @@ export class Databases {
   /** By number. */
   readonly #keyspaces: (Keyspace | undefined)[] = Array.from({ length: DATABASES_MAX }, () => undefined)
   /** Those that were made, in the order of their numbers. */
-  #held: readonly Held[] = []
+  #held: readonly Keyspace[] = []
   /** The command that swapped each last. All that it holds has changed then. */
   readonly #swapped = Array.from({ length: DATABASES_MAX }, () => 0)
 
@@ -57,7 +51,7 @@ export class Databases {
     return Number.isInteger(db) && db >= 0 && db < DATABASES_MAX
   }
 
-  get held(): readonly Held[] {
+  get held(): readonly Keyspace[] {
     return this.#held
   }
 
@@ -71,13 +65,13 @@ export class Databases {
 
   get usedBytes(): number {
     let bytes = this.#records.usedBytes
-    for (const { keyspace } of this.#held) bytes += keyspace.objectsBytes
+    for (const keyspace of this.#held) bytes += keyspace.objectsBytes
     return bytes
   }
 
   /** When the next key expires; Infinity if none does. */
   get nextExpiryMs(): number {
-    return Math.min(...this.#held.map(({ keyspace }) => keyspace.nextExpiryMs), Infinity)
+    return Math.min(...this.#held.map(({ nextExpiryMs }) => nextExpiryMs), Infinity)
   }
 
   /** The index of the command that changed a key last; 0 if it is not there. */
@@ -89,7 +83,7 @@ export class Databases {
   /** Remove up to `limit` keys that have expired. */
   expireDue(limit: number): number {
     let expired = 0
-    for (const { keyspace } of this.#held) expired += keyspace.expireDue(limit - expired)
+    for (const keyspace of this.#held) expired += keyspace.expireDue(limit - expired)
     return expired
   }
 
@@ -101,7 +95,7 @@ export class Databases {
 
   flushAll(): void {
     this.#records.clear()
-    for (const { keyspace } of this.#held) keyspace.forget()
+    for (const keyspace of this.#held) keyspace.forget()
   }
 
   /** Each has what the other one had. */
@@ -140,7 +134,7 @@ export class Databases {
     this.flushAll()
     for (const db of this.#swapped.keys()) this.#swapped[db] = reader.count()
     for (let number = reader.u8(); number !== 0; number = reader.u8()) this.at(number - 1).decodeKey(reader)
-    for (const { keyspace } of this.#held) keyspace.takeReady()
+    for (const keyspace of this.#held) keyspace.takeReady()
   }
 
   #make(db: number): Keyspace {
@@ -153,10 +147,10 @@ export class Databases {
   }
 
   #list(): void {
-    this.#held = this.#keyspaces.flatMap((keyspace, db) => (keyspace === undefined ? [] : [{ db, keyspace }]))
+    this.#held = this.#keyspaces.filter((keyspace) => keyspace !== undefined)
   }
 
   #sum(of: (keyspace: Keyspace) => number): number {
-    return this.#held.reduce((sum, { keyspace }) => sum + of(keyspace), 0)
+    return this.#held.reduce((sum, keyspace) => sum + of(keyspace), 0)
   }
 }

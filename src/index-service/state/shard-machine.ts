@@ -50,7 +50,16 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   readonly #waiters = new Waiters()
   readonly #random = new CommandRandom()
   /** Of the command that runs: one object for all. */
-  readonly #context: Writable<CommandContext>
+  readonly #context: Writable<CommandContext> = {
+    timeMs: 0,
+    index: 0,
+    db: 0,
+    databases: () => this.#databases,
+    random: () => this.#random.next(),
+    mayBlock: false,
+    isRead: false,
+    readyKey: undefined,
+  }
   readonly #databases: Databases
   readonly #events: KeyEvents | undefined
   /** Of the last command in the log. */
@@ -58,17 +67,13 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   #index = 0
 
   constructor({ records, memoryMax = Infinity, onServed, onEvent }: ShardOptions) {
-    const moment = { timeMs: 0, index: 0, isRead: false }
     this.#events = onEvent && new KeyEvents(onEvent)
-    const waitingKeys = (db: number): readonly string[] => this.#waiters.keysOf(db)
-    this.#context = Object.assign(moment, {
-      db: 0,
-      databases: new Databases({ records, moment, waitingKeys, events: this.#events }),
-      random: () => this.#random.next(),
-      mayBlock: false,
-      readyKey: undefined,
+    this.#databases = new Databases({
+      records,
+      moment: this.#context,
+      waitingKeys: (db) => this.#waiters.keysOf(db),
+      events: this.#events,
     })
-    this.#databases = this.#context.databases
     this.#memoryMax = memoryMax
     this.#onServed = onServed
   }
@@ -245,11 +250,11 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   #serve(): void {
     for (let isReady = true; isReady; ) {
       isReady = false
-      for (const { db, keyspace } of this.#databases.held) {
+      for (const keyspace of this.#databases.held) {
         const ready = keyspace.takeReady()
         if (ready.length === 0 || this.#waiters.size === 0) continue
         isReady = true
-        for (const name of ready) this.#serveKey(db, name)
+        for (const name of ready) this.#serveKey(keyspace.db, name)
       }
     }
   }

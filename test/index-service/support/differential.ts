@@ -151,9 +151,11 @@ interface SentCommand {
 
 /** Redis' answers. Commands that may wait are sent in a transaction, in which they do not. */
 async function answersOf(client: RespClient, commands: readonly SentCommand[]): Promise<Reply[]> {
-  const groups = commands.map(({ db, command }) => {
+  const groups = commands.map(({ db, command }, at) => {
+    const expired = at === 0 ? [] : expiredBy(commands[at - 1]!)
     const select = [...(isSort(command) ? FORGET_ERRNO : []), ['SELECT', String(db)]]
-    return [...select, ...(mayWait(command) ? [['MULTI'], command, ['EXEC']] : [command]), MARK]
+    const sent = mayWait(command) ? [['MULTI'], command, ['EXEC']] : [command]
+    return [...expired, ...select, ...sent, MARK]
   })
   const sent = groups.flat()
   const replies = await client.run(sent.map((command) => command.map((part) => Buffer.from(part, 'latin1'))))
@@ -163,6 +165,15 @@ async function answersOf(client: RespClient, commands: readonly SentCommand[]): 
     if (!mayWait(commands[at]!.command)) return done
     return queued === 'QUEUED' ? (done as readonly Reply[])[0]! : queued
   })
+}
+
+/** SET may set what has expired. Redis has it until it is looked for, and some commands delete it without a look. */
+function expiredBy({ db, command: [name, key] }: SentCommand): Command[] {
+  if (name!.toUpperCase() !== 'SET' || key === undefined) return []
+  return [
+    ['SELECT', String(db)],
+    ['EXISTS', key],
+  ]
 }
 
 /** SORT of Redis 7.0 may take an error of a number that was read before for its own. This reads one without error. */
