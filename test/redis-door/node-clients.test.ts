@@ -201,9 +201,7 @@ test('rate-limiter-flexible: no more than the limit, of several clients at once'
     const limiters = clients.map(
       (storeClient) => new RateLimiterRedis({ storeClient, keyPrefix: 'limit', points: 10, duration: 60 }),
     )
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 25 }, (_, at) => limiters[at % 2]!.consume('user')),
-    )
+    const outcomes = await Promise.allSettled(Array.from({ length: 25 }, (_, at) => limiters[at % 2]!.consume('user')))
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 10)
     const left = await limiters[0]!.get('user')
     assert.ok(left !== null && left.consumedPoints >= 11)

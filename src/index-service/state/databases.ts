@@ -10,6 +10,12 @@ import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 /** How many there are, as Redis has by default. */
 export const DATABASES_MAX: number = SPACES
 
+export interface DatabaseCounts {
+  readonly db: number
+  readonly keys: number
+  readonly expiring: number
+}
+
 /**
  * The databases of a shard, over the records that they share. A database is made when it is first used.
  *
@@ -53,6 +59,13 @@ export class Databases {
 
   get held(): readonly Keyspace[] {
     return this.#held
+  }
+
+  /** Of each that was used: its keys, and those that will expire. */
+  get counts(): readonly DatabaseCounts[] {
+    return this.#keyspaces.flatMap((keyspace, db) =>
+      keyspace === undefined ? [] : [{ db, keys: keyspace.size, expiring: keyspace.expiring }],
+    )
   }
 
   get size(): number {

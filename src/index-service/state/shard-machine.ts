@@ -6,7 +6,7 @@ import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
 import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands/table.ts'
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
-import { Databases } from './databases.ts'
+import { type DatabaseCounts, Databases } from './databases.ts'
 import { KeyEvents, type OnKeyEvent } from './key-events.ts'
 import { CommandRandom } from './random.ts'
 import { ShardScratch } from './scratch.ts'
@@ -88,12 +88,12 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#databases.size
   }
 
-  /** How many keys will expire. */
   /** Of each database that was used: its keys, and those that will expire. */
-  get databases(): readonly { readonly db: number; readonly keys: number; readonly expiring: number }[] {
-    return this.#databases.held.map(({ db, keyspace: { size, expiring } }) => ({ db, keys: size, expiring }))
+  get databases(): readonly DatabaseCounts[] {
+    return this.#databases.counts
   }
 
+  /** How many keys will expire. */
   get expiring(): number {
     return this.#databases.expiring
   }
