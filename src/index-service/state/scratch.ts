@@ -57,7 +57,7 @@ export class ShardScratch {
     })
     this.#context = Object.assign(moment, {
       db: 0,
-      databases: this.#own,
+      databases: () => this.#own,
       random: () => this.#random.next(),
       mayBlock: false,
       readyKey: undefined,
@@ -112,7 +112,7 @@ export class ShardScratch {
       return reply
     }
     if (this.effects.length === 0)
-      return spec.run(this.#source.at(db), args, { ...this.#context, databases: this.#source, isRead: true })
+      return spec.run(this.#source.at(db), args, { ...this.#context, databases: () => this.#source, isRead: true })
     this.#loadAll(db)
     return spec.run(this.#own.at(db), args, this.#context)
   }
@@ -132,7 +132,7 @@ export class ShardScratch {
     if (this.#watched.has(name)) return
     const source = this.#source.at(space)
     this.#watched.set(name, { key, version: this.#source.versionOf(space, key), db: space })
-    const own = this.#own.held.find(({ keyspace }) => keyspace.space === space)!.keyspace
+    const own = this.#own.held.find((keyspace) => keyspace.space === space)!
     if (source.has(key)) own.copyFrom(source, key, key)
   }
 }

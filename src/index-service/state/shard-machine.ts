@@ -88,12 +88,12 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#databases.size
   }
 
-  /** How many keys will expire. */
   /** Of each database that was used: its keys, and those that will expire. */
   get databases(): readonly { readonly db: number; readonly keys: number; readonly expiring: number }[] {
-    return this.#databases.held.map(({ db, keyspace: { size, expiring } }) => ({ db, keys: size, expiring }))
+    return this.#databases.held.map(({ db, size, expiring }) => ({ db, keys: size, expiring }))
   }
 
+  /** How many keys will expire. */
   get expiring(): number {
     return this.#databases.expiring
   }
