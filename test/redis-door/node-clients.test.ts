@@ -38,7 +38,7 @@ test('ioredis: commands, pipelines, transactions and buffers', async () => {
     await redis.hset('io:hash', { one: '1', two: '2' })
     assert.deepEqual(await redis.hgetall('io:hash'), { one: '1', two: '2' })
     await redis.zadd('io:z', '1.5', 'a', '2', 'b')
-    assert.deepEqual(await redis.zrange('io:z', 0, -1, 'WITHSCORES'), ['a', '1.5', 'b', '2'])
+    assert.deepEqual(await redis.zrange('io:z', '0', '-1', 'WITHSCORES'), ['a', '1.5', 'b', '2'])
     const pipeline = redis.pipeline()
     for (let at = 0; at < 500; at += 1) pipeline.rpush('io:list', String(at))
     const replies = await pipeline.exec()
