@@ -80,7 +80,10 @@ test('more clients than there may be are refused', async () => {
   assert.equal(await (await door.connect()).untilEnd(), '-ERR max number of clients reached\r\n')
   clients[1]!.socket.destroy()
   let count = 2
-  for (; count === 2; ) count = String(await clients[0]!.ask('CLIENT', 'LIST')).trimEnd().split('\n').length
+  for (; count === 2; )
+    count = String(await clients[0]!.ask('CLIENT', 'LIST'))
+      .trimEnd()
+      .split('\n').length
   assert.equal(await (await door.connect()).ask('PING'), 'PONG')
   await until(() => clients[1]!.hasEnded, 'it has ended')
 })

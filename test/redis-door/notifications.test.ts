@@ -19,7 +19,11 @@ const steps: readonly (readonly [flags: string, ...commands: (readonly string[])
   ['', ['SET', 'text', 'a']],
   ['A', ['SET', 'text', 'a']],
   ['KEA', ['SELECT', '3'], ['SADD', 'set', 'a'], ['SELECT', '0'], ['HSET', 'a\xff\0b', 'f', 'v']],
-  ['KEA', ['SET', 'soon', 'x', 'PX', '1'], ['EVAL', "redis.call('SET', 'text', 1) return redis.call('INCR', 'n')", '0']],
+  [
+    'KEA',
+    ['SET', 'soon', 'x', 'PX', '1'],
+    ['EVAL', "redis.call('SET', 'text', 1) return redis.call('INCR', 'n')", '0'],
+  ],
 ]
 
 async function heard(connect: Connect): Promise<Answer[]> {

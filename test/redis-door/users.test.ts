@@ -86,7 +86,15 @@ test('ACL answers as Redis does', { skip: withoutRedis }, async () => {
   for (const command of asked) await both(...command.split(' '))
   await both('AUTH', 'default', '')
   await both('ACL', 'USERS')
-  for (const wrong of ['GENPASS 0', 'GENPASS 5000', 'CAT foo', 'CAT', 'DELUSER default', 'DRYRUN none get a', 'GETUSER no'])
+  for (const wrong of [
+    'GENPASS 0',
+    'GENPASS 5000',
+    'CAT foo',
+    'CAT',
+    'DELUSER default',
+    'DRYRUN none get a',
+    'GETUSER no',
+  ])
     await both('ACL', ...wrong.split(' '))
   const [log, other] = [await own.ask('ACL', 'LOG'), await theirs.ask('ACL', 'LOG')]
   const shown = (entry: Answer): Answer => (entry as Answer[]).slice(0, 10)

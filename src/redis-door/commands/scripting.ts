@@ -172,4 +172,3 @@ export const scripting: readonly DoorCommand[] = [
   ...scriptCommands.map(evaluates),
   { name: 'script', arity: -2, run: script },
 ]
-

@@ -1,4 +1,11 @@
-import { type Call, CommandFault, commandNamed, type Reply, type Scratch, type Watched } from '../../index-service/index.ts'
+import {
+  type Call,
+  CommandFault,
+  commandNamed,
+  type Reply,
+  type Scratch,
+  type Watched,
+} from '../../index-service/index.ts'
 import { type DoorClient, Transaction } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NULL_ARRAY } from '../protocol/door-reply.ts'
