@@ -14,7 +14,7 @@ import { Scripts } from './scripts/scripts.ts'
 import { DoorParameters } from './settings/door-parameters.ts'
 
 /** Certificates and keys, as PEM. With `ca`, clients have to show a certificate of it. */
-export interface DoorTls {
+interface DoorTls {
   readonly cert: Buffer
   readonly key: Buffer
   readonly ca: Buffer | undefined

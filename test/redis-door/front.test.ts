@@ -10,6 +10,7 @@ useRuntimeDirectory()
 
 /** Answered alike, word by word. */
 const alike: readonly string[] = [
+  'CONFIG SET slowlog-log-slower-than -1',
   'CLIENT',
   'CLIENT FOO',
   'CLIENT ID 4',

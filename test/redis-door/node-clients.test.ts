@@ -102,7 +102,7 @@ test('ioredis: channels and patterns', async () => {
     await publisher.publish('io:other:1', 'there')
     assert.deepEqual(await message, ['io:news', 'hello'])
     assert.deepEqual(await byPattern, ['io:other:*', 'io:other:1', 'there'])
-    await subscriber.unsubscribe()
+    await subscriber.unsubscribe('io:news')
   } finally {
     subscriber.disconnect()
     publisher.disconnect()

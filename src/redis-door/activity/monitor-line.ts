@@ -15,7 +15,7 @@ export function monitorLine({ db, line }: DoorClient, { name, args }: Request): 
 }
 
 /** As C writes text: what is not ASCII, and not to be seen, in hexadecimal. */
-export function quoted(bytes: Uint8Array): string {
+function quoted(bytes: Uint8Array): string {
   let shown = '"'
   for (const byte of bytes) {
     const short = escapes[byte]

@@ -21,6 +21,8 @@ pttl 2 rF 1,1,1 keyspace generic 2.6.0 RO.access@1:0,1,0 nondeterministic_output
 expiretime 2 rF 1,1,1 keyspace generic 7.0.0 RO.access@1:0,1,0 - Gives when a key expires, in seconds since 1970.
 pexpiretime 2 rF 1,1,1 keyspace generic 7.0.0 RO.access@1:0,1,0 - Gives when a key expires, in milliseconds since 1970.
 persist 2 wF 1,1,1 keyspace generic 2.2.0 RW.update@1:0,1,0 - Lets a key never expire.
+countkeysinslot 2 r 0,0,0 keyspace generic 1.0.0 - - Counts the keys of a slot, as CLUSTER COUNTKEYSINSLOT.
+getkeysinslot 3 r 0,0,0 keyspace generic 1.0.0 - - Lists keys of a slot, as CLUSTER GETKEYSINSLOT.
 range -3 r 0,0,0 keyspace generic 1.0.0 - request_policy:all_shards Lists keys in their order, with what they hold.
 keys 2 r 0,0,0 keyspace,dangerous generic 1.0.0 - request_policy:all_shards,nondeterministic_output_order Lists all keys that match a pattern.
 scan -2 r 0,0,0 keyspace generic 2.8.0 - nondeterministic_output,request_policy:special Lists keys, some at a time.

@@ -73,7 +73,7 @@ export function databaseOf(bytes: Uint8Array): number {
   return db
 }
 
-/** Who is there, and for which commands to come. */
+/** The user, the version of RESP and the database of a connection. */
 export const connections: readonly DoorCommand[] = [
   { name: 'auth', arity: -2, isOpen: true, inTransaction: 'at once', run: auth },
   { name: 'hello', arity: -1, isOpen: true, inTransaction: 'refused', run: hello },

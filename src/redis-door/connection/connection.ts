@@ -7,7 +7,6 @@ import {
   type FaultReply,
   fitsArity,
   type Reply,
-  type ShardPort,
 } from '../../index-service/index.ts'
 import type { DoorCommand } from '../commands/door-command.ts'
 import { doorCommandNamed } from '../commands/door-table.ts'
@@ -22,6 +21,7 @@ import { type DataRequest, isNoSlot } from '../routing/router.ts'
 import type { ShardLine } from '../routing/shard-line.ts'
 import { type ClientLine, DoorClient } from './client.ts'
 import { mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
+import { waited } from './waiting.ts'
 
 /** Requests that are read before those before them are done. With more, the socket waits. */
 const AHEAD_MAX = 1024
@@ -351,26 +351,10 @@ export class Connection implements ClientLine {
   async #wait({ port }: ShardLine, { spec, call, request }: DataRequest): Promise<void> {
     const { activity } = this.#door
     activity.began(this.client, spec.name, request)
-    const waitMs = waitMsOf(spec, call)
-    const reply = isFault(waitMs) ? waitMs : await this.#waited(port.wait.bind(port), call, waitMs)
+    const reply = await waited(this.client, port, { spec, call })
     // As in Redis, the time that it waited is not counted.
     activity.ended(this.client, spec.name, request, 0)
     this.#answer(spec.name, isFault(reply) ? reply : shaped(spec.name, call.args.length, reply))
-  }
-
-  /** CLIENT UNBLOCK may end it, and says what it comes to. */
-  async #waited(wait: ShardPort['wait'], call: Call, waitMs: number): Promise<Reply> {
-    const { client } = this
-    const blocked = new AbortController()
-    client.blocked = blocked
-    try {
-      return await wait(call, waitMs, blocked.signal)
-    } catch (error) {
-      if (blocked.signal.aborted) return blocked.signal.reason as Reply
-      throw error
-    } finally {
-      client.blocked = undefined
-    }
   }
 
   #answer(name: string, reply: DoorReply): void {
@@ -397,14 +381,6 @@ export class Connection implements ClientLine {
 /** A read of one string, or of one field. */
 function isPlainLook({ name }: CommandSpec, { args }: Call): boolean {
   return (name === 'get' && args.length === 1) || (name === 'hget' && args.length === 2)
-}
-
-function waitMsOf({ blocking }: CommandSpec, { args }: Call): number | FaultReply {
-  try {
-    return blocking!.timeoutMs(args)
-  } catch (error) {
-    return faultOfThrown(error)
-  }
 }
 
 function addressOf(address: string | undefined, port: number | undefined): string {

@@ -104,7 +104,7 @@ const stats: Section = ({ activity: { statistics }, publisher: { subscriptions }
   ]
 }
 
-/** To clients, each node is a master: it takes writes, whoever leads. */
+/** To clients, each node is a master: it takes writes, wherever the leader is. */
 const replication: Section = ({ runId }) => [
   ['role', 'master'],
   ['connected_slaves', 0],

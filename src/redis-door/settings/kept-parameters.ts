@@ -3,8 +3,8 @@ import { flag, memory, type Parameter, text, whole } from './parameter.ts'
 const MAX = Number.MAX_SAFE_INTEGER
 
 /**
- * Settings of Redis that change nothing here. They are taken and kept, since clients and test suites set them: sizes
- * of encodings that the index does not have, how Redis expires, evicts, writes files and feeds replicas.
+ * Settings of Redis that change nothing here. They are taken and kept, since clients and test suites set them.
+ * They are about encodings that the index does not have, and how Redis expires, evicts, saves and replicates.
  */
 export function keptParameters(): readonly Parameter[] {
   return [

@@ -12,7 +12,7 @@ export type OutputClass = 'normal' | 'slave' | 'pubsub'
 
 /** There are no clients of class `slave`: it is kept as it was set. */
 const classes: readonly OutputClass[] = ['normal', 'slave', 'pubsub']
-export const DEFAULT_OUTPUT_LIMITS = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60'
+const DEFAULT_OUTPUT_LIMITS = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60'
 
 /** client-output-buffer-limit: what is not named stays as it was. */
 export function outputLimitParameter(changed: (limits: ReadonlyMap<OutputClass, OutputLimit>) => void): Parameter {
