@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls'
 import type { IndexNode } from '../index-service/index.ts'
 import { doorCommandNamed } from './commands/door-table.ts'
-import { Connection } from './connection/connection.ts'
+import { DoorConnection } from './connection/door-connection.ts'
 import { DoorServices, type DoorSettings } from './door-services.ts'
 
 const TOO_MANY = '-ERR max number of clients reached\r\n'
@@ -57,7 +57,7 @@ export class RedisDoor implements AsyncDisposable {
     const { clients, parameters, activity } = this.#services
     if (clients.size < parameters.clientsMax) {
       activity.statistics.connections += 1
-      new Connection(this.#services, socket)
+      new DoorConnection(this.#services, socket)
       return
     }
     activity.statistics.refusedConnections += 1

@@ -24,8 +24,8 @@ const LOOK_MS = 50
 const LAST_MS = 200
 
 /**
- * Copies a living server to another: first it listens for changes, then it copies all keys, then those that have
- * changed since, until it is stopped.
+ * Copies a living server to another. First it listens for changes, then it copies all keys. Then it copies those that
+ * have changed since, until it is stopped.
  *
  * A key that changes while it is copied is told after that, and so copied again. In the end both have the same.
  */

@@ -6,8 +6,9 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b
 const SPACES = ' \n\r\t\v\f\0'
 
 /**
- * The words of an inline request, as Redis splits them: "double quotes" with \n, \r, \t, \b, \a, \xHH and escaped
- * characters, 'single quotes' with \' alone. @throws ProtocolFault if a quote is not closed, or has no space behind it.
+ * The words of an inline request, as Redis splits them. Within "double quotes" there are \n, \r, \t, \b, \a, \xHH and
+ * escaped characters. Within 'single quotes' there is \' alone.
+ * @throws ProtocolFault if a quote is not closed, or has no space behind it.
  */
 export function splitInline(line: Uint8Array): Buffer[] {
   const text = latin1Of(line)

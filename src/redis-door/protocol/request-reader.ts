@@ -26,8 +26,8 @@ const EMPTY = Buffer.alloc(0)
  * Requests out of the bytes of a connection, in whatever pieces they come: arrays of bulk strings, or lines of words.
  * https://redis.io/docs/latest/develop/reference/protocol-spec/
  *
- * Arguments are views of the pieces. What is not complete is not read twice: the arguments so far are kept, and bytes
- * of a long one are only put together when all are there.
+ * Arguments are views of the pieces. What is not complete is not read twice: the arguments so far are kept. The bytes
+ * of a long one are put together when all are there.
  */
 export class RequestReader {
   readonly #limits: () => RequestLimits

@@ -13,8 +13,8 @@ interface Batch {
 }
 
 /**
- * The way to a shard. Writes of all connections that came in one turn of the event loop go together, as one command of
- * the log: it costs the same for one call as for a hundred.
+ * The way to a shard. Writes of all connections that came in one turn of the event loop are one command of the log. It
+ * costs about the same for a hundred of them as for one.
  */
 export class ShardLine {
   readonly port: ShardPort

@@ -45,7 +45,7 @@ const UNSENT_BYTES_MAX = 1024 * 1024
  * The connection of a client: its requests are done one after the other, and answered in that order. Consecutive ones
  * about one shard go there together.
  */
-export class Connection implements ClientLine {
+export class DoorConnection implements ClientLine {
   readonly client: DoorClient
   readonly address: string
   readonly localAddress: string
