@@ -14,12 +14,12 @@ const table = {
 
 const help = `Usage: aether import redis://HOST:PORT [options]
 
-Copies a living Redis server into an index that 'aether serve --port' serves: keys of all types and databases, and when
-they expire. Then it follows: what changes there is copied, too, until Ctrl-C. So you can switch programs to the index
-when it says that it is in step. Keys that are in the index only stay. It needs the package ioredis.
+Copies a living Redis server into an index that 'aether serve --port' serves: keys of all types and databases,
+and when they expire. Then it follows: what changes there is copied, too, until Ctrl-C. So you can switch programs to
+the index when it says that it is in step. Keys that are in the index only stay. It needs the package ioredis.
 
-To be told of changes it sets notify-keyspace-events of the Redis server, and sets it back at the end. Where it may not,
-it copies once and says so.
+To be told of changes it sets notify-keyspace-events of the Redis server, and sets it back at the end. Where it may
+not, it copies once and says so. FLUSHALL and FLUSHDB are not told.
 
 Options:
   --to URL      where the index is served (default redis://127.0.0.1:6379)
