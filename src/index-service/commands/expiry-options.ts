@@ -1,4 +1,4 @@
-import { INT64_MAX, integerOf, isWord, narrow } from './numbers.ts'
+import { INT64_MAX, INT64_MIN, integerOf, isWord, narrow } from './numbers.ts'
 import { CommandFault } from './reply.ts'
 
 /** A time of expiry as an argument gives it. */
@@ -33,7 +33,9 @@ export function expiryOf(argument: Uint8Array, unit: ExpiryUnit, command: string
 
 /** Milliseconds since 1970, which may lie in the past. @throws CommandFault if 64 bits do not hold them. */
 export function expiryAt(value: number | bigint, unit: ExpiryUnit, command: string, nowMs: number): number {
-  const exact = BigInt(value) * BigInt(unit.scale) + (unit.isAbsolute ? 0n : BigInt(Math.floor(nowMs)))
+  const ms = BigInt(value) * BigInt(unit.scale)
+  if (ms < INT64_MIN) throw invalid(command)
+  const exact = ms + (unit.isAbsolute ? 0n : BigInt(Math.floor(nowMs)))
   if (exact > INT64_MAX || exact < -INT64_MAX) throw invalid(command)
   return Number(narrow(exact))
 }

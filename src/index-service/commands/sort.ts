@@ -110,8 +110,14 @@ function compareWeighed(one: Weighed, other: Weighed): number {
   return compareTexts(one.text, other.text) || compareTexts(one.element, other.element)
 }
 
+/** A set has no order, so what is stored of it is sorted even where the pattern says not to: as text, as Redis does. */
+function queryFor(type: number, query: SortQuery): SortQuery {
+  const hasNoOrder = type === RecordType.Set && query.by !== undefined && !query.by.includes('*')
+  return hasNoOrder && query.target !== undefined ? { ...query, by: undefined, isText: true } : query
+}
+
 function sorted(keyspace: Keyspace, args: Args, mayStore: boolean): Reply {
-  const query = sortQuery(args, mayStore)
+  const query = queryFor(keyspace.typeOf(args[0]!), sortQuery(args, mayStore))
   // A pattern without a star says not to sort.
   const isUnsorted = query.by !== undefined && !query.by.includes('*')
   const elements = elementsOf(keyspace, args[0]!, isUnsorted && query.isDescending)

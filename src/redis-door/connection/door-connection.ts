@@ -150,7 +150,8 @@ export class DoorConnection implements ClientLine {
       else if (this.#next === this.#requests.length) this.#readAhead()
     }
     this.#send()
-    if (this.#isEnding) this.#socket.end()
+    // What comes still is not read: the client learns at once that no one listens.
+    if (this.#isEnding) this.#socket.destroySoon()
     else if (this.#isFull()) this.#socket.pause()
     else if (this.#socket.isPaused()) this.#socket.resume()
   }
