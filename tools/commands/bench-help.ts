@@ -5,12 +5,11 @@ import { DEFAULT_CELL_MS, DEFAULT_ITERATIONS, defaultDsmRanks, defaultPageBytes,
 import {
   DEFAULT_INDEX_KEYS,
   DEFAULT_INDEX_KILLS,
-  DEFAULT_INDEX_TIME_MS,
   DEFAULT_RESTART_BYTES,
   defaultIndexClients,
   defaultIndexSizes,
 } from '../bench/index-service/bench-index.ts'
-import { indexSections } from '../bench/index-service/section.ts'
+import { DEFAULT_INDEX_TIME_MS, indexSections } from '../bench/index-service/section.ts'
 import { defaultJobsProcesses } from '../bench/jobs/jobs.ts'
 import { DEFAULT_TIME_MS, defaultSizes } from '../bench/latency.ts'
 import { defaultOpsProcesses, defaultOpsSizes } from '../bench/ops/ops.ts'
@@ -117,6 +116,7 @@ index        data by key, in nodes and clients of the index service
                recovery           leaders of three nodes are killed, until the next write is answered
                restart            nodes are killed and begin again with their files, until the first answer
                memory             what a key takes
+               resp               clients of Redis: redis-benchmark on a node and on Redis, in turns
              Compared with a map of structures, lmdb and Redis, and with two replicas of Redis and WAIT
 all          all of these one after another, with short cells and few sizes: an overview that takes some minutes, as one
              JSON array and one page

@@ -3,13 +3,12 @@ import {
   benchIndex,
   DEFAULT_INDEX_KEYS,
   DEFAULT_INDEX_KILLS,
-  DEFAULT_INDEX_TIME_MS,
   DEFAULT_RESTART_BYTES,
   defaultIndexClients,
   defaultIndexSizes,
   type IndexBenchOptions,
 } from '../bench/index-service/bench-index.ts'
-import { indexSections } from '../bench/index-service/section.ts'
+import { DEFAULT_INDEX_TIME_MS, indexSections } from '../bench/index-service/section.ts'
 import { indexKind } from '../bench/results/index-kind.ts'
 import { type BenchOption, type BenchValues, millisecondsOf, numbersOf, peersOf, wordsOf } from './bench-options.ts'
 import { type PreparedBench, prepareBench } from './bench-run.ts'

@@ -4,8 +4,9 @@ import { benchMemory } from './memory.ts'
 import { benchMixed } from './mixed.ts'
 import { benchRecovery } from './recovery.ts'
 import { benchReplicated } from './replicated.ts'
+import { benchResp } from './resp.ts'
 import { benchRestart } from './restart.ts'
-import { type IndexSection, indexSections, type SectionPlan } from './section.ts'
+import { DEFAULT_INDEX_TIME_MS, type IndexSection, indexSections, type SectionPlan } from './section.ts'
 import { benchSingle } from './single.ts'
 
 export interface IndexBenchOptions extends Partial<Omit<SectionPlan, 'keep'>> {
@@ -17,7 +18,6 @@ export interface IndexBenchOptions extends Partial<Omit<SectionPlan, 'keep'>> {
 
 export const defaultIndexSizes: readonly number[] = [8, 100, 1024, 65_536]
 export const defaultIndexClients: readonly number[] = [1, 2, 4]
-export const DEFAULT_INDEX_TIME_MS = 500
 export const DEFAULT_INDEX_KEYS = 100_000
 export const DEFAULT_INDEX_KILLS = 5
 export const DEFAULT_RESTART_BYTES: number = 2 ** 24
@@ -29,6 +29,7 @@ const benches: Readonly<Record<IndexSection, (plan: SectionPlan) => Promise<void
   recovery: benchRecovery,
   restart: benchRestart,
   memory: benchMemory,
+  resp: benchResp,
 }
 
 /**
@@ -40,6 +41,7 @@ const benches: Readonly<Record<IndexSection, (plan: SectionPlan) => Promise<void
  * - `recovery`: leaders of three nodes are killed while a client writes.
  * - `restart`: nodes are killed and begin again with their files.
  * - `memory`: what a key takes.
+ * - `resp`: clients of Redis.
  */
 export async function benchIndex(options: IndexBenchOptions = {}): Promise<IndexRow[]> {
   const { sections = indexSections, onRow } = options

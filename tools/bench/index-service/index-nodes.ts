@@ -12,6 +12,8 @@ export interface NodesPlan {
   /** A folder in it for each node; undefined: logs are in memory. */
   readonly directory?: string
   readonly memoryBytes?: number
+  /** Nodes take clients of Redis. */
+  readonly hasDoor?: boolean
 }
 
 const DEFAULT_MEMORY_BYTES = 2 ** 30
@@ -34,6 +36,8 @@ export interface NodeStages {
 export class IndexNodes implements AsyncDisposable {
   readonly name: string
   readonly stages: NodeStages
+  /** Where the first node takes clients of Redis. */
+  readonly doorPort: number | undefined
   readonly #plan: NodesPlan
   readonly #group: string
   readonly #nodes = new Map<number, ChildProcess>()
@@ -42,6 +46,7 @@ export class IndexNodes implements AsyncDisposable {
     this.name = name
     this.#group = group
     this.#plan = plan
+    this.doorPort = opened[0]?.doorPort
     for (const { rank, child } of opened) this.#nodes.set(rank, child)
     const latest = (of: (node: OpenedProcess) => number): number => Math.max(...opened.map(of))
     this.stages = { joinedNs: latest(({ joinedNs }) => joinedNs), openedNs: latest(({ openedNs }) => openedNs) }
@@ -110,18 +115,19 @@ interface OpenedProcess {
   readonly rank: number
   readonly joinedNs: number
   readonly openedNs: number
+  readonly doorPort: number | undefined
 }
 
 async function opened(child: ChildProcess): Promise<OpenedProcess> {
   const began = native.monotonicNs()
-  const { rank, joinedNs, openedNs } = await answerOf<FromIndexNode, 'opened'>(child, 'opened')
-  return { child, rank, joinedNs: joinedNs - began, openedNs: openedNs - began }
+  const { rank, joinedNs, openedNs, doorPort } = await answerOf<FromIndexNode, 'opened'>(child, 'opened')
+  return { child, rank, joinedNs: joinedNs - began, openedNs: openedNs - began, doorPort }
 }
 
 function nodePlan(plan: NodesPlan, group: string, name: string, place: number | undefined): NodePlan {
-  const { replicas, directory, memoryBytes = DEFAULT_MEMORY_BYTES } = plan
+  const { replicas, directory, memoryBytes = DEFAULT_MEMORY_BYTES, hasDoor = false } = plan
   const own = directory === undefined || place === undefined ? undefined : join(directory, `node-${place}`)
-  return { group, name, replicas, memoryBytes, directory: own }
+  return { group, name, replicas, memoryBytes, directory: own, hasDoor }
 }
 
 function startNode(plan: NodePlan): ChildProcess {

@@ -10,6 +10,8 @@ export interface NodePlan {
   readonly memoryBytes: number
   /** Where it keeps its log; undefined: in memory. */
   readonly directory: string | undefined
+  /** It takes clients of Redis. */
+  readonly hasDoor: boolean
 }
 
 /** What it is told. */
@@ -33,7 +35,14 @@ export interface NodeStatus {
 /** What it says. */
 export type FromIndexNode =
   /** Times are those of the clock that all processes of a machine have. */
-  | { readonly kind: 'opened'; readonly rank: number; readonly joinedNs: number; readonly openedNs: number }
+  | {
+      readonly kind: 'opened'
+      readonly rank: number
+      readonly joinedNs: number
+      readonly openedNs: number
+      /** Where clients of Redis come. */
+      readonly doorPort: number | undefined
+    }
   | NodeStatus
   | { readonly kind: 'closed' }
   | { readonly kind: 'failed'; readonly why: string }

@@ -3,9 +3,15 @@ import process from 'node:process'
 import { join } from 'aether-dsm'
 import { openNode } from 'aether-dsm/internal/index-service'
 import { native } from 'aether-dsm/internal/native'
+import { RedisDoor } from 'aether-dsm/internal/redis-door'
 import { whyOf } from '../ask-process.ts'
 import { endWithParent } from '../ended-by-parent.ts'
 import type { FromIndexNode, NodePlan, ToIndexNode } from './node-orders.ts'
+
+const doorSettings = {
+  ...{ address: '127.0.0.1', announce: '127.0.0.1', port: 0, password: undefined },
+  ...{ clientsMax: 10_000, timeoutMs: 30_000, isCluster: false },
+}
 
 async function run(plan: NodePlan): Promise<void> {
   const say = (message: FromIndexNode): void => void process.send?.(message)
@@ -16,6 +22,7 @@ async function run(plan: NodePlan): Promise<void> {
     ...{ name, replicas, memoryBytes },
     ...(directory === undefined ? {} : { directory }),
   })
+  const door = plan.hasDoor ? await RedisDoor.open(node, doorSettings) : undefined
   const follow = async ({ kind }: ToIndexNode): Promise<void> => {
     if (kind === 'status') {
       const only = node.held.get(0)!
@@ -24,6 +31,7 @@ async function run(plan: NodePlan): Promise<void> {
       const rssBytes = process.memoryUsage.rss()
       return say({ kind, leader: only.leader, failOver: lastFailOver, keys, heldBytes, rssBytes })
     }
+    await door?.close()
     await node.close()
     await group.close()
     process.send?.({ kind: 'closed' } satisfies FromIndexNode, () => process.exit(0))
@@ -31,7 +39,7 @@ async function run(plan: NodePlan): Promise<void> {
   process.on('message', (told: ToIndexNode) => {
     follow(told).catch((error: unknown) => say({ kind: 'failed', why: whyOf(error) }))
   })
-  say({ kind: 'opened', rank: group.rank, joinedNs, openedNs: native.monotonicNs() })
+  say({ kind: 'opened', rank: group.rank, joinedNs, openedNs: native.monotonicNs(), doorPort: door?.port })
 }
 
 endWithParent()

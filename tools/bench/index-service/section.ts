@@ -2,8 +2,11 @@ import type { OnMissing, PeerName } from '../peers/peer-name.ts'
 import type { IndexRow } from './index-row.ts'
 
 /** What is measured of the index. */
-export const indexSections = ['single', 'ycsb', 'replicated', 'recovery', 'restart', 'memory'] as const
+export const indexSections = ['single', 'ycsb', 'replicated', 'recovery', 'restart', 'memory', 'resp'] as const
 export type IndexSection = (typeof indexSections)[number]
+
+/** For one measurement. */
+export const DEFAULT_INDEX_TIME_MS = 500
 
 /** What all sections are told. */
 export interface SectionPlan {

@@ -75,7 +75,7 @@ export const indexKind: RowKind<IndexRow> = {
     '100 B as a hash, all of which are read; for e one value at a tuple, in ranges of up to 100. set-N: three nodes, N operations under way. Redis is asked',
     'over a Unix socket. WAIT N waits for N replicas. recovery-3: leaders are killed while 8 writes are under way; stages from candidate to decided count',
     'from when the next leader saw none. restart-N: from the start of N killed nodes until a client has read a value, and Redis with its log of commands.',
-    'memory: by what the process that holds the keys grows, for each. ratio is the time, or the memory, divided by that of the row it names.',
+    'memory: by what the process that holds the keys grows, for each. resp: redis-benchmark over TCP, the median of three turns. ratio is the time, or the memory, divided by that of the row it names.',
   ],
   plots: [
     {
