@@ -29,10 +29,14 @@ async function serve(...args: readonly string[]): Promise<{ port: number; said: 
   after(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   let said = ''
-  for await (const text of child.stdout) {
-    said += String(text)
-    if (/serving index/.test(said)) break
-  }
+  // Its output is read to the end: a process whose output no one takes would end.
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (text: Buffer) => {
+      said += String(text)
+      if (/serving index/.test(said)) resolve()
+    })
+    child.on('exit', () => resolve())
+  })
   return { port: Number(/rediss?:\/\/\S+:(\d+)/.exec(said)![1]), said, ended }
 }
 

@@ -11,7 +11,7 @@ import {
 import type { DoorCommand } from '../commands/door-command.ts'
 import { doorCommandNamed } from '../commands/door-table.ts'
 import type { DoorServices } from '../door-services.ts'
-import { type DoorReply, NO_REPLY } from '../protocol/door-reply.ts'
+import { type DoorReply, NO_REPLY, NULL_ARRAY } from '../protocol/door-reply.ts'
 import { isFault, ReplyWriter } from '../protocol/reply-writer.ts'
 import { ProtocolFault, type Request } from '../protocol/request.ts'
 import { type RequestLimits, RequestReader } from '../protocol/request-reader.ts'
@@ -355,7 +355,7 @@ export class DoorConnection implements ClientLine {
     const reply = await waited(this.client, port, { spec, call })
     // As in Redis, the time that it waited is not counted.
     activity.ended(this.client, spec.name, request, 0)
-    this.#answer(spec.name, isFault(reply) ? reply : shaped(spec.name, call.args.length, reply))
+    this.#answer(spec.name, isFault(reply) ? reply : (reply ?? NULL_ARRAY))
   }
 
   #answer(name: string, reply: DoorReply): void {

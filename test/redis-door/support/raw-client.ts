@@ -55,7 +55,7 @@ function readAnswer(bytes: Buffer, at: number): Read | undefined {
 }
 
 function readMany(bytes: Buffer, start: number, count: number): Read | undefined {
-  if (count < 0) return { answer: null, end: start }
+  if (count < 0) return { answer: { array: null }, end: start }
   const list: Answer[] = []
   let at = start
   while (list.length < count) {
