@@ -159,13 +159,13 @@ test('CLIENT UNBLOCK ends a wait as if its time were over, or with an error', as
   const [waiting, other] = [await door.connect(), await door.connect()]
   const id = String(await waiting.ask('CLIENT', 'ID'))
   for (const [reason, answer] of [
-    [[], null],
-    [['TIMEOUT'], null],
+    [[], { array: null }],
+    [['TIMEOUT'], { array: null }],
     [['ERROR'], '-UNBLOCKED client unblocked via CLIENT UNBLOCK'],
   ] as const) {
     const reply = waiting.ask('BLPOP', 'list', '0')
     for (;;) if ((await other.ask('CLIENT', 'UNBLOCK', id, ...reason)) === 1) break
-    assert.equal(await reply, answer)
+    assert.deepEqual(await reply, answer)
   }
   await other.ask('RPUSH', 'list', 'a')
   assert.deepEqual(await waiting.ask('BLPOP', 'list', '0'), ['list', 'a'])

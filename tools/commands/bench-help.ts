@@ -116,7 +116,7 @@ index        data by key, in nodes and clients of the index service
                recovery           leaders of three nodes are killed, until the next write is answered
                restart            nodes are killed and begin again with their files, until the first answer
                memory             what a key takes
-               resp               clients of Redis: redis-benchmark on a node and on Redis, in turns
+               resp               clients of Redis: redis-benchmark on a node and on Redis, alternately
              Compared with a map of structures, lmdb and Redis, and with two replicas of Redis and WAIT
 all          all of these one after another, with short cells and few sizes: an overview that takes some minutes, as one
              JSON array and one page

@@ -22,7 +22,7 @@ const LOADS = [
   { connections: 1, pipeline: 16, commands: 20_000 },
   { connections: 50, pipeline: 16, commands: 100_000 },
 ] as const
-/** Each load is measured so often in turns; the median counts. */
+/** Each load is measured so often, by one target after the other; the median counts. */
 const TURNS = 3
 const BYTES = 100
 const IDLE_CONNECTIONS = 1000
@@ -33,7 +33,7 @@ interface Target {
   readonly port: number
 }
 
-/** Clients of Redis: `redis-benchmark` on the door of a node and on a Redis server, in turns. Both use TCP. */
+/** Clients of Redis: `redis-benchmark` on the door of a node and on a Redis server, one after the other. Both use TCP. */
 export async function benchResp(plan: SectionPlan): Promise<void> {
   await using nodes = await IndexNodes.start({ replicas: 1, hasDoor: true })
   const own = { provider: 'aether', port: nodes.doorPort! }

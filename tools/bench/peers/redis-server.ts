@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AetherError } from 'aether-dsm/internal/native'
@@ -16,6 +17,20 @@ export function redisSocket(directory: string): string {
 export function redisProvider(): string {
   const { stdout } = spawnSync('redis-server', ['--version'], { encoding: 'utf8' })
   return `Redis ${/ v=([\d.]+)/.exec(stdout ?? '')?.[1] ?? ''}`.trimEnd()
+}
+
+/** The file of a socket is there a moment before anyone can connect. */
+async function isListening(socket: string): Promise<boolean> {
+  if (!existsSync(socket)) return false
+  const connection = connect(socket)
+  try {
+    await once(connection, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    connection.destroy()
+  }
 }
 
 /** A Redis server of this benchmark's own: no port, no file, and gone with it. */
@@ -56,7 +71,7 @@ export class RedisServer implements AsyncDisposable {
       throw new AetherError('ERR_AETHER_BENCH', what, { cause })
     }
     const server = new RedisServer(child)
-    for (let waitedMs = 0; !existsSync(socket); waitedMs += 10) {
+    for (let waitedMs = 0; !(await isListening(socket)); waitedMs += 10) {
       if (waitedMs >= START_MS_MAX || child.exitCode !== null) {
         await server[Symbol.asyncDispose]()
         throw new AetherError('ERR_AETHER_BENCH', `redis-server did not start (it ended with ${child.exitCode})`)
