@@ -33,7 +33,7 @@ interface Target {
   readonly port: number
 }
 
-/** Clients of Redis: `redis-benchmark` on the door of a node and on a Redis server, one after the other. Both use TCP. */
+/** `redis-benchmark` on the door of a node and on a Redis server, one after the other. Both use TCP. */
 export async function benchResp(plan: SectionPlan): Promise<void> {
   await using nodes = await IndexNodes.start({ replicas: 1, hasDoor: true })
   const own = { provider: 'aether', port: nodes.doorPort! }
