@@ -25,6 +25,8 @@ interface RedisPackage {
 export async function connectRedis(url: string): Promise<RedisLink> {
   const { Redis } = peerPackage<RedisPackage>('ioredis')
   const link = new Redis(url, {
+    // Replies are read as RESP2 has them, whatever the version of the package.
+    protocol: 2,
     lazyConnect: true,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
