@@ -98,7 +98,7 @@ export function doorLines({ address, password, tls }: DoorSettings, port: number
   return [
     `clients of Redis: ${tls === undefined ? 'redis' : 'rediss'}://${place}:${port}`,
     ...(isOpen
-      ? [`whoever reaches ${place}:${port} may read and write everything: set a password by --password-file`]
+      ? [`anyone who reaches ${place}:${port} may read and write everything: set a password by --password-file`]
       : []),
   ]
 }

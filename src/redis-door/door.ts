@@ -30,8 +30,13 @@ export class RedisDoor implements AsyncDisposable {
   /** @throws Error of the system if it cannot listen there. */
   static async open(node: IndexNode, settings: DoorSettings): Promise<RedisDoor> {
     const door = new RedisDoor(new DoorServices(node, settings, (name) => doorCommandNamed(name) !== undefined))
-    door.#server.listen(settings.port, settings.address)
-    await once(door.#server, 'listening')
+    try {
+      door.#server.listen(settings.port, settings.address)
+      await once(door.#server, 'listening')
+    } catch (error) {
+      door.#end()
+      throw error
+    }
     door.#services.port = door.port
     node.showDoor({ address: settings.announce, port: door.port })
     return door
@@ -45,12 +50,18 @@ export class RedisDoor implements AsyncDisposable {
   /** Connections end at once. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
-    clearInterval(this.#sweeper)
+    this.#end()
     const closed = once(this.#server, 'close')
     this.#server.close()
-    this.#services.publisher.stop()
     for (const client of this.#services.clients) client.line.destroy()
     await closed
+  }
+
+  /** Nothing of it is known to the node any more. */
+  #end(): void {
+    clearInterval(this.#sweeper)
+    this.#services.publisher.stop()
+    this.#services.notifications.flags = new Set()
   }
 
   #take(socket: Socket): void {

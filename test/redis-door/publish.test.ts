@@ -23,7 +23,6 @@ const steps: readonly Step[] = [
   ['other', ['PUBSUB', 'NUMPAT']],
   ['other', ['PUBSUB', 'SHARDCHANNELS']],
   ['other', ['PUBSUB', 'SHARDNUMSUB', 'shard', 'news']],
-  ['other', ['PUBSUB', 'HELP']],
   ['other', ['PUBSUB', 'NONSENSE']],
   ['other', ['PUBSUB', 'NUMPAT', 'extra']],
   ['other', ['PUBSUB', 'CHANNELS', 'a', 'b']],

@@ -60,7 +60,6 @@ const about: readonly (readonly string[])[] = [
   ['SCRIPT', 'FLUSH', 'ASYNC'],
   ['EVALSHA', '098e0f0d1448c0a81dafe820f66d460eb09263da', '0', 'y'],
   ['SCRIPT', 'KILL'],
-  ['SCRIPT', 'HELP'],
   ['SCRIPT', 'NONSENSE'],
   ['SCRIPT'],
   ['EVAL_RO', "return redis.call('GET', KEYS[1])", '1', 'key'],

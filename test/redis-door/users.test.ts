@@ -105,6 +105,36 @@ test('ACL answers as Redis does', { skip: withoutRedis }, async () => {
   assert.match(String(await own.ask('ACL', 'GENPASS', '5')), /^[0-9a-f]{2}$/)
 })
 
+/** Scripts of a user that may use keys of a, and the channel ch, and neither CONFIG nor SET. */
+const scripts: readonly string[] = [
+  "return redis.call('GET', 'b')",
+  "return redis.pcall('SET', 'a1', '1')",
+  "return redis.call('LPUSH', 'a1', '1')",
+  "return redis.call('PUBLISH', 'other', '1')",
+  "return redis.call('PUBLISH', 'ch', '1')",
+  "return tostring(redis.acl_check_cmd('set', 'a1', '1'))",
+  "return tostring(redis.acl_check_cmd('get', 'a1'))",
+  "return tostring(redis.acl_check_cmd('get', 'b'))",
+  'return redis.acl_check_cmd()',
+]
+
+test('a script may do what its client may, also within MULTI', { skip: withoutRedis }, async () => {
+  await using door = await openDoor()
+  await using redis = await openRedis()
+  const [own, theirs] = [await door.connect(), await redis.connect()]
+  const both = async (...command: readonly string[]): Promise<void> =>
+    assert.deepEqual(await own.ask(...command), await theirs.ask(...command), command.join(' '))
+  await both('ACL', 'SETUSER', 'u', 'on', '>x', '~a*', '&ch', '+@all', '-config', '-set')
+  await both('AUTH', 'u', 'x')
+  for (const script of scripts) await both('EVAL', script, '1', 'a1')
+  await both('MULTI')
+  for (const script of scripts) await both('EVAL', script, '1', 'a1')
+  await both('EXEC')
+  const [log, other] = [await own.ask('ACL', 'LOG'), await theirs.ask('ACL', 'LOG')]
+  const shown = (entry: Answer): Answer => (entry as Answer[]).slice(0, 10)
+  assert.deepEqual((log as Answer[]).map(shown), (other as Answer[]).map(shown))
+})
+
 test('without the password, nothing can be done but to say it, and little can be sent', async () => {
   await using door = await openDoor({ password: 'secret' })
   const client = await door.connect()

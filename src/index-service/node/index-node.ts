@@ -118,7 +118,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     return this.#members.cards
   }
 
-  /** Rank of a shard's leader; undefined if there is none, or the shard is not held here. */
+  /** Rank of a shard's leader; undefined while no leader is known, and of a shard that is not held here. */
   leaderOf(shard: number): number | undefined {
     return this.#replicas.get(shard)?.leader
   }

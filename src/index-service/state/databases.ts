@@ -48,7 +48,7 @@ export class Databases {
     this.#events = parts.events
   }
 
-  /** @throws RangeError if there is none of this number. */
+  /** `db`: from 0 to 15. @throws RangeError */
   at(db: number): Keyspace {
     return this.#keyspaces[db] ?? this.#make(db)
   }

@@ -80,12 +80,23 @@ export class DoorUsers {
 
   /** Why a client may not do something. */
   refusal(client: DoorClient, name: string, args: readonly Uint8Array[]): FaultReply | undefined {
-    if (client.user.mayAll) return undefined
-    const wish = wishOf(name, args)
-    const refused = wish && client.user.refuses(wish)
+    const refused = refusedTo(client, name, args)
     if (refused === undefined) return undefined
     this.#note(client, refused, client.user.name)
     return { fault: 'NOPERM', message: messageOf(refused) }
+  }
+
+  /** What scripts of a client may do: what the client may. */
+  rightsOf(client: DoorClient): ScriptRights {
+    return {
+      may: (name, args) => refusedTo(client, name, args) === undefined,
+      refusal: (name, args) => {
+        const refused = refusedTo(client, name, args)
+        if (refused === undefined) return undefined
+        this.#note(client, refused, client.user.name, 'lua')
+        return { fault: 'ERR', message: `The user executing the script ${inScript[refused.reason] ?? ''}` }
+      },
+    }
   }
 
   #created(name: string): DoorUser {
@@ -98,11 +109,31 @@ export class DoorUsers {
     this.default.change(password === '' ? ['nopass'] : ['resetpass', `>${password}`])
   }
 
-  #note(client: DoorClient, refused: Refused, user: string): void {
-    const context = client.transaction === undefined ? 'toplevel' : 'multi'
+  #note(client: DoorClient, refused: Refused, user: string, where?: 'lua'): void {
+    const context = where ?? (client.transaction === undefined ? 'toplevel' : 'multi')
     const max = Number(this.#parameters.get('acllog-max-len'))
     this.log.add({ ...refused, context, user, client: clientLine(client) }, max)
   }
+}
+
+/** What a script may do for its client. */
+export interface ScriptRights {
+  may(name: string, args: readonly Uint8Array[]): boolean
+  /** Why not; undefined if it may. It is noted in the log. */
+  refusal(name: string, args: readonly Uint8Array[]): FaultReply | undefined
+}
+
+function refusedTo({ user }: DoorClient, name: string, args: readonly Uint8Array[]): Refused | undefined {
+  if (user.mayAll) return undefined
+  const wish = wishOf(name, args)
+  return wish && user.refuses(wish)
+}
+
+/** Of what kind it is, as Redis words it. */
+const inScript: Readonly<Record<string, string>> = {
+  command: "can't run this command or subcommand",
+  key: "can't access at least one of the keys mentioned in the command arguments",
+  channel: "can't publish to the channel mentioned in the command",
 }
 
 /** Undefined: nothing is known of such a command. */

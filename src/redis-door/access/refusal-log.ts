@@ -2,7 +2,7 @@ import type { Refused } from './selector.ts'
 
 /** Something that was refused, as often as it happened lately. */
 export interface RefusalEntry extends Refused {
-  readonly context: 'toplevel' | 'multi'
+  readonly context: 'toplevel' | 'multi' | 'lua'
   readonly user: string
   count: number
   timeMs: number

@@ -67,7 +67,7 @@ export class Selector {
     return this.#channels.includes('*')
   }
 
-  /** Change a rule; false if it is none of a selector. @throws CommandFault */
+  /** Take a rule into account; false if selectors have no such rule. @throws CommandFault */
   apply(rule: string): boolean {
     switch (rule.toLowerCase()) {
       case 'allkeys':

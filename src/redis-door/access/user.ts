@@ -5,7 +5,7 @@ import { type Refused, Selector, type Wish } from './selector.ts'
 /** What a refusal is about, from the least to the most that was allowed before it. */
 const reasons: readonly Refused['reason'][] = ['command', 'key', 'channel']
 
-/** A user: who it may be, and what it may do. */
+/** A user: its passwords, and what it may do. */
 export class DoorUser {
   readonly name: string
   #isEnabled = false

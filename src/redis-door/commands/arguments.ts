@@ -10,7 +10,7 @@ export function integerOf(bytes: Uint8Array, message: string = 'value is not an 
   return value
 }
 
-/** Of several words, in any case; undefined if it is none of them. */
+/** Which of several words an argument is, in any case; undefined if it is another one. */
 export function wordOf<T extends string>(bytes: Uint8Array | undefined, words: readonly T[]): T | undefined {
   if (bytes === undefined || bytes.length > 64) return undefined
   const word = latin1Of(bytes).toLowerCase()

@@ -2,44 +2,59 @@ import { bytesOf, CommandFault, latin1Of, SLOT_COUNT, slotOf } from '../../index
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import { type ClusterNode, placeText, type SlotRange } from '../routing/cluster-map.ts'
+import { integerOf } from './arguments.ts'
 import type { DoorCommand } from './door-command.ts'
-
-type Subcommand = (door: DoorServices, args: readonly Uint8Array[]) => DoorReply
+import { type RunSubcommand, withSubcommands } from './subcommands.ts'
 
 const DISABLED = 'This instance has cluster support disabled'
 
-const subcommands: Readonly<Record<string, { readonly arity: number; readonly run: Subcommand }>> = {
-  info: { arity: 0, run: (door) => bytesOf(infoText(door)) },
-  myid: { arity: 0, run: ({ cluster }) => bytesOf(cluster.self.id) },
-  nodes: { arity: 0, run: (door) => bytesOf(nodesText(door)) },
-  slots: { arity: 0, run: ({ cluster }) => ({ list: cluster.ranges.filter(isServed).map(slotsRow) }) },
-  shards: { arity: 0, run: ({ cluster }) => ({ list: cluster.ranges.filter(isServed).map(shardRow) }) },
-  links: { arity: 0, run: () => [] },
-  keyslot: { arity: 1, run: (_door, [key]) => slotOf(key!) },
+function inCluster(run: RunSubcommand): RunSubcommand {
+  return (door, client, args) => {
+    if (!door.settings.isCluster) throw new CommandFault(DISABLED)
+    return run(door, client, args)
+  }
 }
 
-/** What clients that know clusters ask. Nodes find each other, so nothing can be changed here. */
+/** Nodes find each other and slots are fixed, so nothing can be changed here. */
+const subcommands: Readonly<Record<string, RunSubcommand>> = {
+  info: (door) => bytesOf(infoText(door)),
+  myid: ({ cluster: { self } }) => bytesOf(self.id),
+  nodes: ({ cluster: { nodes, ranges, self } }) => bytesOf(nodesText(nodes, ranges, self)),
+  replicas: ({ cluster: { ranges, self } }, _client, [id]) => bytesListOf(replicasOf(latin1Of(id!), ranges, self)),
+  slots: ({ cluster: { ranges } }) => ({ list: ranges.filter(isServed).map(slotsRow) }),
+  shards: ({ cluster: { ranges } }) => ({ list: ranges.filter(isServed).map(shardRow) }),
+  links: () => [],
+  keyslot: (_door, _client, [key]) => slotOf(key!),
+  countkeysinslot: (door, _client, args) => askSlot(door, 'countkeysinslot', args),
+  getkeysinslot: (door, _client, args) => askSlot(door, 'getkeysinslot', args),
+  // Who is a member is agreed on, so no one reports failures.
+  'count-failure-reports': () => 0,
+  saveconfig: () => 'OK',
+}
+
+/** What clients that know clusters ask. */
 export const cluster: readonly DoorCommand[] = [
-  {
+  withSubcommands({
     name: 'cluster',
-    arity: -2,
-    run: (door, _client, [name, ...args]) => {
-      const found = subcommands[latin1Of(name!).toLowerCase()]
-      if (!door.settings.isCluster) throw new CommandFault(DISABLED)
-      if (found === undefined)
-        throw new CommandFault(
-          `unknown subcommand '${latin1Of(name!).slice(0, 128)}'. Nodes of an index find each other; see CLUSTER INFO, NODES, SHARDS, SLOTS, MYID, KEYSLOT.`,
-        )
-      if (args.length !== found.arity)
-        throw new CommandFault(`wrong number of arguments for 'cluster|${latin1Of(name!).toLowerCase()}' command`)
-      return found.run(door, args)
-    },
-  },
+    subcommands: Object.fromEntries(Object.entries(subcommands).map(([name, run]) => [name, inCluster(run)])),
+  }),
   { name: 'readonly', arity: 1, run: ({ settings }, client) => setReadOnly(settings.isCluster, client, true) },
   { name: 'readwrite', arity: 1, run: ({ settings }, client) => setReadOnly(settings.isCluster, client, false) },
   // A shard that moves is held by both until it has moved, so no one is sent away for a moment.
   { name: 'asking', arity: 1, run: () => 'OK' },
 ]
+
+/** Keys of a slot. A cluster has database 0 alone. */
+async function askSlot({ router }: DoorServices, name: string, args: readonly Uint8Array[]): Promise<DoorReply> {
+  const slot = integerOf(args[0]!, 'Invalid or out of range slot')
+  if (slot < 0 || slot >= SLOT_COUNT) throw new CommandFault('Invalid or out of range slot')
+  const [reply] = await router.lineOf(slot).read([{ name, args }])
+  return reply!
+}
+
+function bytesListOf(texts: readonly string[]): DoorReply {
+  return texts.map(bytesOf)
+}
 
 function setReadOnly(isCluster: boolean, client: { isReadOnly: boolean }, isReadOnly: boolean): DoorReply {
   if (!isCluster) throw new CommandFault(DISABLED)
@@ -66,15 +81,24 @@ function infoText({ cluster: { ranges, nodes } }: DoorServices): string {
 }
 
 /** One line for each node: those that lead nothing are shown as masters without slots. */
-function nodesText({ cluster: { nodes, ranges, self } }: DoorServices): string {
-  const lines = nodes.map(({ id, door, rank }) => {
-    const slots = ranges
-      .filter(({ holders }) => holders[0]?.rank === rank)
-      .map(({ first, last }) => ` ${first}-${last}`)
-    const flags = rank === self.rank ? 'myself,master' : 'master'
-    return `${id} ${placeText(door)}@0 ${flags} - 0 0 0 connected${slots.join('')}\n`
-  })
-  return lines.join('')
+function nodesText(nodes: readonly ClusterNode[], ranges: readonly SlotRange[], self: ClusterNode): string {
+  return nodes.map((node) => `${nodeLine(node, 'master', self)}${slotsOf(node, ranges)}\n`).join('')
+}
+
+function nodeLine({ id, door, rank }: ClusterNode, role: string, self: ClusterNode): string {
+  return `${id} ${placeText(door)}@0 ${rank === self.rank ? 'myself,' : ''}${role} - 0 0 0 connected`
+}
+
+function slotsOf({ rank }: ClusterNode, ranges: readonly SlotRange[]): string {
+  const led = ranges.filter(({ holders }) => holders[0]?.rank === rank)
+  return led.map(({ first, last }) => ` ${first}-${last}`).join('')
+}
+
+/** Nodes that hold something which another one leads. */
+function replicasOf(id: string, ranges: readonly SlotRange[], self: ClusterNode): readonly string[] {
+  const led = ranges.filter(({ holders }) => holders[0]?.id === id)
+  const replicas = new Map(led.flatMap(({ holders }) => holders.slice(1)).map((node) => [node.id, node]))
+  return [...replicas.values()].map((node) => nodeLine(node, `slave ${id}`, self).replace(' - ', ' '))
 }
 
 function slotsRow({ first, last, holders }: SlotRange): DoorReply {

@@ -1,5 +1,6 @@
 import { bytesOf, CommandFault, latin1Of } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
+import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { DoorCommand } from './door-command.ts'
 
@@ -73,20 +74,19 @@ export function databaseOf(bytes: Uint8Array): number {
   return db
 }
 
+/** @throws CommandFault */
+export function selectDatabase({ settings }: DoorServices, client: DoorClient, args: readonly Uint8Array[]): DoorReply {
+  const db = databaseOf(args[0]!)
+  if (settings.isCluster && db !== 0) throw new CommandFault('SELECT is not allowed in cluster mode')
+  client.db = db
+  return 'OK'
+}
+
 /** The user, the version of RESP and the database of a connection. */
 export const connections: readonly DoorCommand[] = [
   { name: 'auth', arity: -2, isOpen: true, inTransaction: 'at once', run: auth },
   { name: 'hello', arity: -1, isOpen: true, inTransaction: 'refused', run: hello },
-  {
-    name: 'select',
-    arity: 2,
-    run: ({ settings }, client, args) => {
-      const db = databaseOf(args[0]!)
-      if (settings.isCluster && db !== 0) throw new CommandFault('SELECT is not allowed in cluster mode')
-      client.db = db
-      return 'OK'
-    },
-  },
+  { name: 'select', arity: 2, run: selectDatabase },
   {
     name: 'quit',
     arity: -1,

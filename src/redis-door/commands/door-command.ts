@@ -1,4 +1,5 @@
 import type { FaultReply, ShardScratch } from '../../index-service/index.ts'
+import type { ScriptRights } from '../access/door-users.ts'
 import type { DoorClient } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
@@ -9,6 +10,7 @@ export interface Part {
   readonly scratch: ShardScratch
   readonly shard: number
   readonly db: number
+  readonly rights: ScriptRights
   /** Is told what is to be published when all has taken effect. */
   readonly messages: LateMessage[]
 }

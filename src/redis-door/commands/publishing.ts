@@ -1,9 +1,9 @@
 import { bytesOf, CommandFault, latin1Of, matches } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
-import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NO_REPLY } from '../protocol/door-reply.ts'
 import type { ListeningKind } from '../publish/subscriptions.ts'
 import type { DoorCommand } from './door-command.ts'
+import { withSubcommands } from './subcommands.ts'
 
 type Run = DoorCommand['run']
 
@@ -54,63 +54,33 @@ const ping: Run = (_door, client, args) => {
   return text ?? 'PONG'
 }
 
-const HELP: readonly string[] = [
-  'PUBSUB <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'CHANNELS [<pattern>]',
-  "    Return the currently active channels matching a <pattern> (default: '*').",
-  'NUMPAT',
-  '    Return number of subscriptions to patterns.',
-  'NUMSUB [<channel> ...]',
-  '    Return the number of subscribers for the specified channels, excluding',
-  '    pattern subscriptions(default: no channels).',
-  'SHARDCHANNELS [<pattern>]',
-  "    Return the currently active shard level channels matching a <pattern> (default: '*').",
-  'SHARDNUMSUB [<shardchannel> ...]',
-  '    Return the number of subscribers for the specified shard level channel(s)',
-  'HELP',
-  '    Prints this help.',
-]
-
-type Ask = (door: DoorServices, args: readonly Uint8Array[]) => DoorReply
-
-function channelsOf(kind: ListeningKind): Ask {
-  return ({ publisher }, [pattern]) => {
+function channelsOf(kind: ListeningKind): Run {
+  return ({ publisher }, client, [pattern, extra]) => {
+    if (extra !== undefined) {
+      const name = client.lastCommand.split('|')[1]!.toUpperCase()
+      throw new CommandFault(`unknown subcommand or wrong number of arguments for '${name}'. Try PUBSUB HELP.`)
+    }
     const names = [...publisher.subscriptions.names(kind)]
     const wanted = pattern === undefined ? undefined : latin1Of(pattern)
     return names.filter((name) => wanted === undefined || matches(wanted, name)).map(bytesOf)
   }
 }
 
-function countsOf(kind: ListeningKind): Ask {
-  return ({ publisher }, names) =>
+function countsOf(kind: ListeningKind): Run {
+  return ({ publisher }, _client, names) =>
     names.flatMap((name) => [name, publisher.subscriptions.of(kind, latin1Of(name))?.size ?? 0])
 }
 
-/** With how many arguments there may be; the names of commands are not counted. */
-const asks: Readonly<Record<string, { readonly ask: Ask; readonly argumentsMax: number }>> = {
-  channels: { ask: channelsOf('channels'), argumentsMax: 1 },
-  shardchannels: { ask: channelsOf('shardChannels'), argumentsMax: 1 },
-  numsub: { ask: countsOf('channels'), argumentsMax: Infinity },
-  shardnumsub: { ask: countsOf('shardChannels'), argumentsMax: Infinity },
-  numpat: { ask: ({ publisher }) => publisher.subscriptions.patternCount, argumentsMax: 0 },
-  help: { ask: () => HELP, argumentsMax: 0 },
-}
-
-const pubsub: Run = (door, _client, [which, ...args]) => {
-  const name = latin1Of(which!).toLowerCase()
-  const known = asks[name]
-  if (known === undefined) throw new CommandFault(`unknown subcommand '${latin1Of(which!)}'. Try PUBSUB HELP.`)
-  if (args.length > known.argumentsMax) {
-    // With one argument too many, Redis does not say what is wrong.
-    const isOptional = known.argumentsMax === 1
-    throw new CommandFault(
-      isOptional
-        ? `unknown subcommand or wrong number of arguments for '${latin1Of(which!)}'. Try PUBSUB HELP.`
-        : `wrong number of arguments for 'pubsub|${name}' command`,
-    )
-  }
-  return known.ask(door, args)
-}
+const pubsub = withSubcommands({
+  name: 'pubsub',
+  subcommands: {
+    channels: channelsOf('channels'),
+    shardchannels: channelsOf('shardChannels'),
+    numsub: countsOf('channels'),
+    shardnumsub: countsOf('shardChannels'),
+    numpat: ({ publisher }) => publisher.subscriptions.patternCount,
+  },
+})
 
 /** Messages from publishers to those who listen. */
 export const publishing: readonly DoorCommand[] = [
@@ -122,7 +92,7 @@ export const publishing: readonly DoorCommand[] = [
   { name: 'sunsubscribe', arity: -1, isForSubscribers: true, run: unsubscribes('sunsubscribe', 'shardChannels') },
   { name: 'publish', arity: 3, run: publishes(false) },
   { name: 'spublish', arity: 3, run: publishes(true) },
-  { name: 'pubsub', arity: -2, run: pubsub },
+  pubsub,
   { name: 'reset', arity: 1, isOpen: true, isForSubscribers: true, inTransaction: 'at once', run: reset },
   { name: 'ping', arity: -1, isForSubscribers: true, run: ping },
 ]

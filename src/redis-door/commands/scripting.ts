@@ -1,12 +1,13 @@
 import { Buffer } from 'node:buffer'
 import { CommandFault, latin1Of, type ShardReplica } from '../../index-service/index.ts'
-import type { DoorClient } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot } from '../routing/router.ts'
 import type { ScriptCall } from '../scripts/scripts.ts'
+import { wordOf } from './arguments.ts'
 import type { DoorCommand, Part } from './door-command.ts'
+import { withSubcommands } from './subcommands.ts'
 
 type Run = DoorCommand['run']
 
@@ -84,7 +85,7 @@ function evaluates(command: ScriptCommand): DoorCommand {
     const { db } = client
     const limits = { timeoutMs: door.settings.timeoutMs, signal: undefined }
     const program = (scratch: Part['scratch']): ReturnType<typeof door.scripts.run> =>
-      door.scripts.run(call, { scratch, shard, db })
+      door.scripts.run(call, { scratch, shard, db, rights: door.users.rightsOf(client) })
     const { reply, messages } = await replica.runProgram(program, limits, command.isReadOnly)
     for (const { channel, message, isSharded } of messages) door.publisher.publish(channel, message, isSharded)
     return reply
@@ -101,74 +102,25 @@ function evaluates(command: ScriptCommand): DoorCommand {
   return { name: command.name, arity: -3, keys: declaredKeys, run, within }
 }
 
-const HELP: readonly string[] = [
-  'SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'DEBUG (YES|SYNC|NO)',
-  '    Set the debug mode for subsequent scripts executed.',
-  'EXISTS <sha1> [<sha1> ...]',
-  '    Return information about the existence of the scripts in the script cache.',
-  'FLUSH [ASYNC|SYNC]',
-  '    Flush the Lua scripts cache. Very dangerous on replicas.',
-  '    When called without the optional mode argument, the behavior is determined by the',
-  '    lazyfree-lazy-user-flush configuration directive. Valid modes are:',
-  '    * ASYNC: Asynchronously flush the scripts cache.',
-  '    * SYNC: Synchronously flush the scripts cache.',
-  'KILL',
-  '    Kill the currently executing Lua script.',
-  'LOAD <script>',
-  '    Load a script into the scripts cache without executing it.',
-  'HELP',
-  '    Prints this help.',
-]
-
-type Ask = (door: DoorServices, args: readonly Uint8Array[]) => DoorReply | Promise<DoorReply>
-
-/** By how many arguments there may be behind their names. */
-const asks: Readonly<Record<string, { readonly ask: Ask; readonly least: number; readonly most: number }>> = {
-  load: {
-    least: 1,
-    most: 1,
-    ask: async ({ scripts }, [source]) => {
+const script = withSubcommands({
+  name: 'script',
+  subcommands: {
+    load: async ({ scripts }, _client, [source]) => {
       await scripts.begin()
       const sha = scripts.store.load(source!)
       return scripts.check(sha, source!) ?? Buffer.from(sha)
     },
-  },
-  exists: {
-    least: 1,
-    most: Infinity,
-    ask: ({ scripts }, names) => names.map((sha) => Number(scripts.store.get(latin1Of(sha)) !== undefined)),
-  },
-  flush: {
-    least: 0,
-    most: 1,
-    ask: ({ scripts }, [mode]) => {
-      if (mode !== undefined && !/^(a?sync)$/i.test(latin1Of(mode)))
-        throw new CommandFault('SCRIPT FLUSH only support SYNC|ASYNC option')
+    exists: ({ scripts }, _client, names) => names.map((sha) => Number(scripts.store.get(latin1Of(sha)) !== undefined)),
+    flush: ({ scripts }, _client, [mode, extra]) => {
+      const isMode = mode === undefined || wordOf(mode, ['async', 'sync']) !== undefined
+      if (!isMode || extra !== undefined) throw new CommandFault('SCRIPT FLUSH only support SYNC|ASYNC option')
       scripts.store.flush()
       return 'OK'
     },
-  },
-  kill: {
-    least: 0,
-    most: 0,
     // While one runs, no other command does.
-    ask: () => ({ fault: 'NOTBUSY', message: 'No scripts in execution right now.' }),
+    kill: () => ({ fault: 'NOTBUSY', message: 'No scripts in execution right now.' }),
   },
-  help: { least: 0, most: 0, ask: () => HELP },
-}
-
-const script: Run = (door, _client: DoorClient, [which, ...args]) => {
-  const name = latin1Of(which!).toLowerCase()
-  const known = asks[name]
-  if (known === undefined) throw new CommandFault(`unknown subcommand '${latin1Of(which!)}'. Try SCRIPT HELP.`)
-  if (args.length < known.least || args.length > known.most)
-    throw new CommandFault(`wrong number of arguments for 'script|${name}' command`)
-  return known.ask(door, args)
-}
+})
 
 /** Scripts of Lua. */
-export const scripting: readonly DoorCommand[] = [
-  ...scriptCommands.map(evaluates),
-  { name: 'script', arity: -2, run: script },
-]
+export const scripting: readonly DoorCommand[] = [...scriptCommands.map(evaluates), script]

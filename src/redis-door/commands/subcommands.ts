@@ -6,6 +6,8 @@ import type { DoorCommand } from './door-command.ts'
 export type RunSubcommand = DoorCommand['run']
 
 const NAME_SHOWN = 128
+/** How the catalogue begins to say of a subcommand why there is none. */
+const REFUSED = 'Refused: '
 
 interface Container {
   readonly name: string
@@ -43,11 +45,13 @@ function refusalOf(
   args: readonly Uint8Array[],
 ): FaultReply | undefined {
   const word = wordOf(args[0]!)
+  const entry = entryNamed(`${name}|${word}`)
   if (!known.has(word)) {
+    if (entry?.summary.startsWith(REFUSED) === true)
+      return { fault: 'ERR', message: `${entry.name} is refused: ${entry.summary.slice(REFUSED.length)}` }
     const shown = latin1Of(args[0]!.subarray(0, NAME_SHOWN))
     return { fault: 'ERR', message: `unknown subcommand '${shown}'. Try ${name.toUpperCase()} HELP.` }
   }
-  const entry = entryNamed(`${name}|${word}`)
   // Arity counts both names.
   return entry === undefined || fitsArity(entry, args.length) ? undefined : wrongArity(entry.name)
 }

@@ -14,9 +14,14 @@ import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot, keysOf } from '../routing/router.ts'
 import type { LateMessage } from '../scripts/script-calls.ts'
-import { databaseOf } from './connections.ts'
+import { selectDatabase } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
 import { isReplicaOf, replicaFor } from './scripting.ts'
+
+const ABOUT_ALL: DoorReply = {
+  fault: 'CROSSSLOT',
+  message: 'a command in this transaction is about all keys, which are in several shards; send it outside of MULTI',
+}
 
 /** What EXEC does with the commands that wait, one after the other. */
 type Step =
@@ -89,7 +94,7 @@ async function exec(
   const watched = [...client.watched]
   leave(client)
   if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
-  const steps = stepsOf(transaction.requests, client, commandOf)
+  const steps = stepsOf(transaction.requests, { door, client, commandOf })
   if (steps.some((step) => 'command' in step && step.command.within !== undefined))
     return await execProgram(door, client, steps, watched)
   const calls = steps.flatMap((step) => ('call' in step ? step.call : []))
@@ -118,6 +123,7 @@ async function execProgram(
   const found = replicaFor(door, [...watched.map(({ key }) => key), ...steps.flatMap(keysOfStep)])
   if (!isReplicaOf(found)) return found
   const { replica, shard } = found
+  const rights = door.users.rightsOf(client)
   const program = (scratch: ShardScratch): Ran | undefined => {
     if (watched.some(({ key, version, db }) => scratch.versionOf(key, db) !== version)) return undefined
     const messages: LateMessage[] = []
@@ -125,7 +131,7 @@ async function execProgram(
       if ('reply' in step) return step.reply
       if ('call' in step) return shapedCall(step.call, scratch.call(step.call))
       const { command, request, db } = step
-      return command.within?.(door, request.args, { scratch, shard, db, messages })
+      return command.within?.(door, request.args, { scratch, shard, db, rights, messages })
     })
     return { replies, messages }
   }
@@ -171,7 +177,10 @@ async function runTogether(
 ): Promise<readonly Reply[] | DoorReply> {
   if (calls.length === 0 && watched.length === 0) return []
   const { router } = door
-  const keys = calls.flatMap(({ name, args }) => keysOf(commandNamed(name)!, args))
+  const keysOfCalls = calls.map(({ name, args }) => keysOf(commandNamed(name)!, args))
+  // It would be done in one shard alone.
+  if (router.shards > 1 && keysOfCalls.some((keys) => keys.length === 0)) return ABOUT_ALL
+  const keys = keysOfCalls.flat()
   const slot = router.commonSlot([...watched.map(({ key }) => key), ...keys])
   if (isNoSlot(slot)) return slot
   const line = router.lineOf(slot ?? 0)
@@ -183,14 +192,16 @@ async function runTogether(
   return replies ?? NULL_ARRAY
 }
 
-function stepsOf(
-  requests: readonly Request[],
-  client: DoorClient,
-  commandOf: (name: string) => DoorCommand | undefined,
-): readonly Step[] {
+interface Executing {
+  readonly door: DoorServices
+  readonly client: DoorClient
+  readonly commandOf: (name: string) => DoorCommand | undefined
+}
+
+function stepsOf(requests: readonly Request[], { door, client, commandOf }: Executing): readonly Step[] {
   return requests.map((request): Step => {
     const { name, args } = request
-    if (name.toLowerCase() === 'select') return { reply: select(client, args) }
+    if (name.toLowerCase() === 'select') return { reply: select(door, client, args) }
     const command = commandOf(name)
     if (command !== undefined) return { command, request, db: client.db }
     return { call: { name, args, db: client.db } }
@@ -198,10 +209,9 @@ function stepsOf(
 }
 
 /** The calls behind it are of the other database. */
-function select(client: DoorClient, args: readonly Uint8Array[]): DoorReply {
+function select(door: DoorServices, client: DoorClient, args: readonly Uint8Array[]): DoorReply {
   try {
-    client.db = databaseOf(args[0]!)
-    return 'OK'
+    return selectDatabase(door, client, args)
   } catch (error) {
     return faultOfThrown(error)
   }

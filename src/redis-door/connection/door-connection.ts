@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import {
   type Call,
-  CommandFault,
   type CommandSpec,
   commandNamed,
   type FaultReply,
@@ -247,7 +246,6 @@ export class DoorConnection implements ClientLine {
     try {
       reply = command.run(this.#door, this.client, request.args)
     } catch (error) {
-      if (!(error instanceof CommandFault)) throw error
       reply = faultOfThrown(error)
     }
     const answered = (answer: DoorReply): void => {

@@ -18,5 +18,19 @@ export type DoorReply =
   /** A map, one behind the other, of what only the door has. RESP2 has it as an array. */
   | { readonly table: readonly DoorReply[] }
 
+/** Of those, what is an object with a name for what it is. */
+export type TaggedReply = Exclude<
+  DoorReply,
+  | null
+  | number
+  | bigint
+  | string
+  | symbol
+  | Uint8Array
+  | readonly Reply[]
+  | ReadonlyMap<Reply, Reply>
+  | ReadonlySet<Reply>
+>
+
 export const NULL_ARRAY: unique symbol = Symbol('null array')
 export const NO_REPLY: unique symbol = Symbol('no reply')

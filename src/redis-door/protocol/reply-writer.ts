@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { FaultReply, Reply } from '../../index-service/index.ts'
-import { type DoorReply, type NO_REPLY, NULL_ARRAY } from './door-reply.ts'
+import { type DoorReply, type NO_REPLY, NULL_ARRAY, type TaggedReply } from './door-reply.ts'
 
 /** Version of RESP. */
 export type ProtocolVersion = 2 | 3
@@ -72,7 +72,7 @@ export class ReplyWriter {
     }
   }
 
-  #writeObject(reply: Tagged): void {
+  #writeObject(reply: TaggedReply): void {
     if ('fault' in reply) {
       this.#onFault(reply.fault)
       this.#simple('-', reply.message === '' ? reply.fault : `${reply.fault} ${reply.message}`)
@@ -164,19 +164,6 @@ export class ReplyWriter {
     this.#bytes = larger
   }
 }
-
-type Tagged = Exclude<
-  DoorReply,
-  | null
-  | number
-  | bigint
-  | string
-  | symbol
-  | Uint8Array
-  | readonly Reply[]
-  | ReadonlyMap<Reply, Reply>
-  | ReadonlySet<Reply>
->
 
 function isList(reply: DoorReply): reply is readonly Reply[] {
   return Array.isArray(reply)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { commandNamed, latin1Of } from '../../index-service/index.ts'
+import { latin1Of } from '../../index-service/index.ts'
+import { entryNamed } from '../catalogue/catalogue.ts'
 import { REDIS_VERSION } from '../commands/connections.ts'
 import { type DoorReply, NO_REPLY } from '../protocol/door-reply.ts'
 import { isFault, type ProtocolVersion } from '../protocol/reply-writer.ts'
@@ -11,6 +12,8 @@ import { argumentsAt, faultOfText, faultText, ReplyPusher } from './script-repli
 export interface ScriptHost {
   version: ProtocolVersion
   call(name: string, args: readonly Uint8Array[]): DoorReply
+  /** The client of the script may do that. */
+  may(name: string, args: readonly Uint8Array[]): boolean
 }
 
 /** Numbers that scripts know by names. */
@@ -101,9 +104,12 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
       return 1
     },
     acl_check_cmd: (state) => {
-      const name = lua.top(state) === 0 ? '' : lua.textAt(state, 1)
-      if (commandNamed(name) === undefined) throw fault('ERR Invalid command passed to redis.acl_check_cmd()')
-      lua.pushTruth(state, true)
+      if (lua.top(state) === 0)
+        throw fault('ERR Please specify at least one argument for this redis lib call')
+      const [bytes, ...args] = argumentsAt(lua, state) ?? []
+      const name = bytes === undefined ? '' : latin1Of(bytes).toLowerCase()
+      if (entryNamed(name) === undefined) throw fault('ERR Invalid command passed to redis.acl_check_cmd()')
+      lua.pushTruth(state, host().may(name, args))
       return 1
     },
   }

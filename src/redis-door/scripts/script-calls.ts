@@ -6,6 +6,7 @@ import {
   type Reply,
   type ShardScratch,
 } from '../../index-service/index.ts'
+import type { ScriptRights } from '../access/door-users.ts'
 import { databaseOf } from '../commands/connections.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { ProtocolVersion } from '../protocol/reply-writer.ts'
@@ -28,6 +29,7 @@ export interface ScriptCallsOptions {
   readonly isReadOnly: boolean
   /** Whether a command is of the door, and none of those below. */
   readonly isOfDoor: (name: string) => boolean
+  readonly rights: ScriptRights
   /** Whether a key is of the shard that the scratch is of. */
   readonly isOwn: (key: Uint8Array) => boolean
 }
@@ -55,6 +57,8 @@ export class ScriptCalls implements ScriptHost {
     const own = ownCommands[name.toLowerCase()]
     if (own !== undefined) {
       if (!fitsArity(own, args.length)) return WRONG_COUNT
+      const refused = this.#options.rights.refusal(name.toLowerCase(), args)
+      if (refused !== undefined) return refused
       try {
         return own.run(this, args)
       } catch (error) {
@@ -71,12 +75,18 @@ export class ScriptCalls implements ScriptHost {
     }
     if (spec.isWrite && this.#options.isReadOnly)
       return { fault: 'ERR', message: 'Write commands are not allowed from read-only scripts.' }
+    const refused = this.#options.rights.refusal(spec.name, args)
+    if (refused !== undefined) return refused
     for (const at of spec.keys(args)) {
       const key = args[at]
       if (key !== undefined && !this.#options.isOwn(key)) return ELSEWHERE
     }
     const reply: Reply = this.#options.scratch.call({ name: spec.name, args, db: this.#db })
     return shaped(spec.name, args.length, reply)
+  }
+
+  may(name: string, args: readonly Uint8Array[]): boolean {
+    return this.#options.rights.may(name, args)
   }
 
   select(db: number): void {

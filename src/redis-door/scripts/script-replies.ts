@@ -1,5 +1,5 @@
 import { bytesOf, type FaultReply, type Reply } from '../../index-service/index.ts'
-import { type DoorReply, NO_REPLY, NULL_ARRAY } from '../protocol/door-reply.ts'
+import { type DoorReply, NO_REPLY, NULL_ARRAY, type TaggedReply } from '../protocol/door-reply.ts'
 import { doubleText, type ProtocolVersion } from '../protocol/reply-writer.ts'
 import { type Lua, listAt } from './lua/lua.ts'
 import { LuaType, type Pointer } from './lua/wasm.ts'
@@ -34,7 +34,7 @@ export class ReplyPusher {
     else this.#lua.pushTruth(state, false)
   }
 
-  #tagged(state: Pointer, reply: Tagged, version: ProtocolVersion): void {
+  #tagged(state: Pointer, reply: TaggedReply, version: ProtocolVersion): void {
     const lua = this.#lua
     if ('fault' in reply) this.#field(state, 'err', bytesOf(faultText(reply)))
     else if ('double' in reply) this.#double(state, reply.double, version)
@@ -109,19 +109,6 @@ export class ReplyPusher {
     lua.setField(state, -2, 'set')
   }
 }
-
-type Tagged = Exclude<
-  DoorReply,
-  | null
-  | number
-  | bigint
-  | string
-  | symbol
-  | Uint8Array
-  | readonly Reply[]
-  | ReadonlyMap<Reply, Reply>
-  | ReadonlySet<Reply>
->
 
 export function faultText({ fault, message }: FaultReply): string {
   return `${fault} ${message}`

@@ -1,4 +1,5 @@
 import { CommandFault, type FaultReply, latin1Of, type ShardScratch, shardOf } from '../../index-service/index.ts'
+import type { ScriptRights } from '../access/door-users.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import { ScriptCalls } from './script-calls.ts'
@@ -19,6 +20,7 @@ export interface ScriptPlace {
   readonly scratch: ShardScratch
   readonly shard: number
   readonly db: number
+  readonly rights: ScriptRights
 }
 
 const NO_PACKAGE = 'Lua scripts need the package wasmoon; npm install wasmoon'
@@ -62,12 +64,13 @@ export class Scripts {
   /** In one piece; what is to be published afterwards comes with it. */
   run(
     { sha, source, keys, args, isReadOnly }: ScriptCall,
-    { scratch, shard, db }: ScriptPlace,
+    { scratch, shard, db, rights }: ScriptPlace,
   ): { readonly reply: DoorReply; readonly messages: ScriptCalls['messages'] } {
     const { publisher, shards, isOfDoor } = this.#options
     const host = new ScriptCalls({
       scratch,
       db,
+      rights,
       publisher,
       isReadOnly: isReadOnly || isMarkedReadOnly(source),
       isOfDoor,
