@@ -133,6 +133,11 @@ const steps = [
     command: node('scripts/test-sanitized.mjs', 'providers/tcp/'),
     environment: { AETHER_TEST_KILLS: '30', AETHER_TEST_MUTANTS: '2000' },
   },
+  {
+    name: 'redis-suite',
+    purpose: "Redis' own test suite against the door of an index",
+    command: node('scripts/redis-suite.mjs'),
+  },
   { name: 'modelcheck', purpose: 'every interleaving of three nodes, too', command: npm('modelcheck') },
   { name: 'simulate', purpose: '50,000 simulated clusters', command: npm('simulate', '--seeds', '50000') },
   {

@@ -10,10 +10,9 @@ const ARITIES = { usage: -3, help: 2 }
 const HELP = [
   'MEMORY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
   'USAGE <key> [SAMPLES <count>]',
-  '    Return memory in bytes used by <key> and its value. All of it is counted,',
-  '    without samples.',
+  '    The bytes that a key and its value take. All of it is counted, without samples.',
   'HELP',
-  '    Prints this help.',
+  '    This text.',
 ]
 
 function memory(keyspace: Keyspace, args: Args): Reply {

@@ -13,19 +13,15 @@ const EMBEDDED_BYTES_MAX = 44
 const HELP = [
   'OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
   'ENCODING <key>',
-  '    Return the kind of internal representation used in order to store the value',
-  '    associated with a <key>.',
+  '    How Redis would store the value. Here there is one way for each type.',
   'FREQ <key>',
-  '    Return the access frequency index of the <key>. The returned integer is',
-  '    proportional to the logarithm of the recent access frequency of the key.',
+  '    Refused: how often keys are used is not counted.',
   'IDLETIME <key>',
-  '    Return the idle time of the <key>, that is the approximated number of',
-  '    seconds elapsed since the last access to the key.',
+  '    0: when keys are used is not noted.',
   'REFCOUNT <key>',
-  '    Return the number of references of the value associated with the specified',
-  '    <key>.',
+  '    1: no two keys share a value.',
   'HELP',
-  '    Prints this help.',
+  '    This text.',
 ]
 
 /** OBJECT: what Redis would have of it. */

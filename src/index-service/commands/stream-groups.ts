@@ -11,22 +11,18 @@ type Args = readonly Uint8Array[]
 
 const HELP = [
   'XGROUP <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'CREATE <key> <groupname> <id|$> [option]',
-  '    Create a new consumer group. Options are:',
-  '    * MKSTREAM',
-  '      Create the empty stream if it does not exist.',
-  '    * ENTRIESREAD entries_read',
-  "      Set the group's entries_read counter (internal use).",
-  'CREATECONSUMER <key> <groupname> <consumer>',
-  '    Create a new consumer in the specified group.',
-  'DELCONSUMER <key> <groupname> <consumer>',
-  '    Remove the specified consumer.',
-  'DESTROY <key> <groupname>',
-  '    Remove the specified group.',
-  'SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]',
-  '    Set the current group ID and entries_read counter.',
+  'CREATE <key> <group> <id|$> [MKSTREAM] [ENTRIESREAD <count>]',
+  '    Makes a group that reads what comes behind an entry; MKSTREAM: and the stream, if there is none.',
+  'CREATECONSUMER <key> <group> <consumer>',
+  '    Makes a consumer of a group.',
+  'DELCONSUMER <key> <group> <consumer>',
+  '    Removes a consumer, with what it has not acknowledged.',
+  'DESTROY <key> <group>',
+  '    Removes a group.',
+  'SETID <key> <group> <id|$> [ENTRIESREAD <count>]',
+  '    Lets a group go on behind another entry.',
   'HELP',
-  '    Prints this help.',
+  '    This text.',
 ]
 
 /** Arities of subcommands, as of commands. */

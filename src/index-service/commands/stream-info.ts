@@ -16,14 +16,14 @@ const FULL_COUNT = 10
 const ARITIES: Readonly<Record<string, number>> = { stream: -3, groups: 3, consumers: 4, help: 2 }
 const HELP = [
   'XINFO <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'CONSUMERS <key> <groupname>',
-  '    Show consumers of <groupname>.',
+  'CONSUMERS <key> <group>',
+  '    The consumers of a group, and what they have not acknowledged.',
   'GROUPS <key>',
-  '    Show the stream consumer groups.',
-  'STREAM <key> [FULL [COUNT <count>]',
-  '    Show information about the stream.',
+  '    The groups of a stream, and how far they are.',
+  'STREAM <key> [FULL [COUNT <count>]]',
+  '    A stream with its first and last entry; FULL: with its entries, groups and consumers.',
   'HELP',
-  '    Prints this help.',
+  '    This text.',
 ]
 
 function named(values: Readonly<Record<string, Reply>>): Reply {

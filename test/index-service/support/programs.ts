@@ -102,7 +102,7 @@ export const templates: readonly (readonly (Part | string)[])[] = [
   ['RENAMENX', key, key],
   ['COPY', key, key, maybe('DB', database), maybe('REPLACE')],
   ['MOVE', key, database],
-  ['OBJECT', oneOf('REFCOUNT', 'HELP', 'FOO', 'ENCODING'), maybe('missing')],
+  ['OBJECT', oneOf('REFCOUNT', 'FOO', 'ENCODING'), maybe('missing')],
   ['PING', maybe(word)],
   ['ECHO', word],
   ['HSET', hash, many(1, 3, word, word)],
