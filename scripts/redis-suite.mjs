@@ -25,7 +25,7 @@ const SOURCES = `deb-src http://deb.debian.org/debian bookworm main
 deb-src http://deb.debian.org/debian-security bookworm-security main
 `
 const TAGS = '-needs:debug -needs:repl -needs:config-maxmemory -needs:reset'
-const UNIT_MS = 600_000
+const UNIT_MS = 120_000
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { suite: { type: 'string' } } })
@@ -44,10 +44,10 @@ try {
   for (const unit of positionals.length > 0 ? positionals : lines('units.txt')) {
     const counts = await runUnit(suite, skipFile, unit)
     passed += counts.passed
-    failed += counts.failures.length
+    failed += counts.failures.size
     left += counts.left
-    print(`${unit}: ${counts.passed} passed, ${counts.failures.length} failed, ${counts.left} left out`)
-    for (const failure of counts.failures) print(`  ${failure}`)
+    print(`${unit}: ${counts.passed} passed, ${counts.failures.size} failed, ${counts.left} left out`)
+    for (const [failure, why] of counts.failures) print(`  ${failure}\n    ${why}`)
   }
   print(`${passed} passed, ${failed} failed, ${left} left out`)
   if (failed > 0 || passed === 0) process.exitCode = 1
@@ -99,38 +99,53 @@ async function runUnit(suite, skipFile, unit) {
   const name = `redis-suite-${process.pid}`
   const serve = [join(root, 'dist/src/cli/main.js'), 'serve', name, '--port', '0', '--memory', '2GiB']
   const server = spawn(process.execPath, serve, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const counts = { passed: 0, left: 0, failures: new Map() }
+  let tcl
   try {
     const port = await portOf(server)
-    const tcl = spawn(
+    const options = ['--tags', TAGS, '--ignore-encoding', '--ignore-digest', '--skipfile', skipFile]
+    // The suite starts further processes: all of them are a group, which is ended as a whole.
+    tcl = spawn(
       'tclsh',
-      [
-        ...['tests/test_helper.tcl', '--host', '127.0.0.1', '--port', port, '--single', unit, '--tags', TAGS],
-        ...['--ignore-encoding', '--ignore-digest', '--skipfile', skipFile],
-      ],
-      { cwd: suite, stdio: ['ignore', 'pipe', 'inherit'], timeout: UNIT_MS },
+      ['tests/test_helper.tcl', '--host', '127.0.0.1', '--port', port, '--single', unit, ...options],
+      { cwd: suite, stdio: ['ignore', 'pipe', 'inherit'], detached: true },
     )
-    const counts = { passed: 0, left: 0, failures: [] }
+    const late = setTimeout(() => {
+      counts.failures.set(`the unit did not end within ${UNIT_MS / 1000} s`, '')
+      process.kill(-tcl.pid, 'SIGKILL')
+    }, UNIT_MS)
+    const ended = once(tcl, 'close')
     for await (const coloured of createInterface({ input: tcl.stdout }))
       count(counts, stripVTControlCharacters(coloured))
-    const [status] = tcl.exitCode === null ? await once(tcl, 'close') : [tcl.exitCode]
-    if (status !== 0 && counts.failures.length === 0) counts.failures.push(`the suite ended with ${status}`)
+    const [status] = await ended
+    clearTimeout(late)
+    if (status !== 0 && counts.failures.size === 0) counts.failures.set(`the suite ended with ${status}`, '')
     return counts
   } finally {
     server.kill()
   }
 }
 
-async function portOf(server) {
-  for await (const line of createInterface({ input: server.stdout })) {
-    const port = /redis:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
-    if (port !== undefined) return port
-  }
-  throw new Error('the server ended before it listened')
+/** Its output is read to the end: a process whose output no one takes would end. */
+function portOf(server) {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    server.stdout.on('data', (text) => {
+      said += text
+      const port = /redis:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1]
+      if (port !== undefined) resolve(port)
+    })
+    server.on('exit', () => reject(new Error(`the server ended before it listened: ${said}`)))
+  })
 }
 
 function count(counts, line) {
   if (line.startsWith('[ok]')) counts.passed += 1
   else if (/^\[(ignore|skip)\]/.test(line)) counts.left += 1
-  else if (/^\[(err|exception|timeout)\]/.test(line)) counts.failures.push(line)
-  else if (counts.failures.length > 0 && line.startsWith('Expected')) counts.failures.push(`  ${line}`)
+  else if (/^\[(err|exception|timeout)\]/.test(line)) counts.failures.set(line, '')
+  // The suite prints all failures once more at the end of a unit.
+  else if (line.startsWith('Expected')) {
+    const last = [...counts.failures].at(-1)
+    if (last?.[1] === '') counts.failures.set(last[0], line)
+  }
 }

@@ -177,6 +177,7 @@ test('CLIENT PAUSE lets writes wait, or everything, until it is over', async () 
   await one.ask('CLIENT', 'PAUSE', '60000', 'WRITE')
   const write = two.ask('SET', 'a', '1')
   assert.equal(await one.ask('GET', 'a'), null)
+  while (!String(await one.ask('INFO', 'clients')).includes('blocked_clients:1\r\n'));
   assert.equal(await one.ask('CLIENT', 'UNPAUSE'), 'OK')
   assert.equal(await write, 'OK')
   await one.ask('CLIENT', 'PAUSE', '50', 'ALL')
@@ -193,6 +194,11 @@ test('CLIENT REPLY leaves out answers', async () => {
   client.send(['SET', 'b', '1'])
   assert.equal(await client.ask('GET', 'a'), '1')
   assert.equal(await client.ask('GET', 'b'), '1')
+  const listener = await door.connect(3)
+  listener.send(['CLIENT', 'REPLY', 'OFF'])
+  assert.deepEqual(await listener.ask('SUBSCRIBE', 'news'), { push: ['subscribe', 'news', 1] })
+  await client.ask('PUBLISH', 'news', 'x')
+  assert.deepEqual(await listener.next(), { push: ['message', 'news', 'x'] })
 })
 
 test('INFO has the lines that clients read, and counts', async () => {
@@ -251,6 +257,8 @@ test('MONITOR shows what others do, but no passwords', async () => {
   assert.match(String(await watching.next()), /^\d+\.\d{6} \[0 127\.0\.0\.1:\d+\] "set" "a" "b\\"\\n\\x01"$/)
   await working.ask('GET', 'a')
   assert.match(String(await watching.next()), /"GET" "a"$/)
+  for (const command of [['MULTI'], ['INCR', 'n'], ['EXEC']]) await working.ask(...command)
+  for (const shown of [/"MULTI"$/i, /"INCR" "n"$/, /"exec"$/]) assert.match(String(await watching.next()), shown)
 })
 
 test('SHUTDOWN asks the process to end, and is refused where it has other work', async () => {

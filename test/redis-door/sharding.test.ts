@@ -50,7 +50,10 @@ test('CLUSTER tells the slots, their keys, and why nothing can be changed', asyn
   assert.deepEqual([slots.length, slots[0]![0], slots.at(-1)![1]], [4, 0, 16383])
   const id = String(await client.ask('CLUSTER', 'MYID'))
   assert.equal(slots[0]![2][2], id)
-  assert.match(String(await client.ask('CLUSTER', 'NODES')), new RegExp(`^${id} 127.0.0.1:${door.port}@0 myself,master`))
+  assert.match(
+    String(await client.ask('CLUSTER', 'NODES')),
+    new RegExp(`^${id} 127.0.0.1:${door.port}@0 myself,master`),
+  )
   assert.deepEqual(await client.ask('CLUSTER', 'REPLICAS', id), [])
   const refusal = String(await client.ask('CLUSTER', 'ADDSLOTS', '1'))
   assert.match(refusal, /^-ERR cluster\|addslots is refused: slots belong to shards/)

@@ -10,6 +10,8 @@ import { SlowLog } from './slow-log.ts'
 /** Names of commands that neither MONITOR nor the slow log shows: they carry passwords, or show those logs. */
 const hidden: ReadonlySet<string> = new Set(['auth', 'hello', 'acl', 'config', 'monitor', 'slowlog', 'debug', 'exec'])
 
+const EXEC: Request = { name: 'exec', args: [] }
+
 /** What was done, for those who look after the door: counters, what took long, and who listens to all commands. */
 export class Activity {
   readonly statistics: DoorStatistics = new DoorStatistics()
@@ -26,6 +28,13 @@ export class Activity {
   began(client: DoorClient, name: string, request: Request): void {
     client.lastCommand = name
     if (this.monitors.size > 0 && !hidden.has(name)) this.#show(client, request)
+  }
+
+  /** Commands are done that waited for EXEC: MONITOR shows them, and EXEC behind them. */
+  executed(client: DoorClient, requests: readonly Request[]): void {
+    if (this.monitors.size === 0) return
+    for (const request of requests) if (!hidden.has(request.name.toLowerCase())) this.#show(client, request)
+    this.#show(client, EXEC)
   }
 
   /** A read that memory answered: it takes less than a microsecond, and is counted without its time. */

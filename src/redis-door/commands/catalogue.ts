@@ -132,6 +132,7 @@ function keysIn(
   if (called.keys.length === 0) throw new CommandFault('The command has no key arguments')
   if (!fitsArity(called, args.length)) throw new CommandFault('Invalid number of arguments specified for command')
   const found = keysWithFlags(called, spec, args)
-  if (found.length === 0) throw new CommandFault('Invalid arguments specified for command')
+  if (found.length === 0 && !called.flags.has('no_mandatory_keys'))
+    throw new CommandFault('Invalid arguments specified for command')
   return found
 }

@@ -93,6 +93,7 @@ async function exec(
   if (transaction === undefined) throw new CommandFault('EXEC without MULTI')
   const watched = [...client.watched]
   leave(client)
+  door.activity.executed(client, transaction.isBroken ? [] : transaction.requests)
   if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
   const steps = stepsOf(transaction.requests, { door, client, commandOf })
   if (steps.some((step) => 'command' in step && step.command.within !== undefined))

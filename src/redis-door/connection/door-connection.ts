@@ -364,7 +364,8 @@ export class DoorConnection implements ClientLine {
   #write(reply: DoorReply): void {
     if (reply === NO_REPLY) return
     const { client } = this
-    if (client.replyMode === 'on') this.#writer.write(reply, client.protocol)
+    // What a client listens to is told in any case, and so is that it does.
+    if (client.replyMode === 'on' || isPush(reply)) this.#writer.write(reply, client.protocol)
     else if (client.replyMode === 'skip') client.replyMode = 'on'
   }
 
@@ -375,6 +376,10 @@ export class DoorConnection implements ClientLine {
     this.#socket.write(bytes)
     if (this.#socket.writableLength > UNSENT_BYTES_LOOK) this.#door.limits.checkOutput(this.client)
   }
+}
+
+function isPush(reply: DoorReply): boolean {
+  return typeof reply === 'object' && reply !== null && 'push' in reply
 }
 
 /** A read of one string, or of one field. */

@@ -2,6 +2,7 @@ type PauseMode = 'all' | 'write'
 
 /** CLIENT PAUSE: all commands, or those that write, wait until it is over. */
 export class Pause {
+  #waiting = 0
   #mode: PauseMode | undefined
   #endMs = 0
   #over: Promise<void> = Promise.resolve()
@@ -10,6 +11,11 @@ export class Pause {
 
   get isOn(): boolean {
     return this.#mode !== undefined
+  }
+
+  /** How many clients wait for its end. */
+  get waiting(): number {
+    return this.#waiting
   }
 
   /** It only becomes longer, and stricter, than it was. */
@@ -35,6 +41,10 @@ export class Pause {
 
   /** Resolves when a command may go on; undefined if it may now. */
   of(isWrite: boolean): Promise<void> | undefined {
-    return this.#mode === 'all' || (this.#mode === 'write' && isWrite) ? this.#over : undefined
+    if (this.#mode !== 'all' && !(this.#mode === 'write' && isWrite)) return undefined
+    this.#waiting += 1
+    return this.#over.finally(() => {
+      this.#waiting -= 1
+    })
   }
 }

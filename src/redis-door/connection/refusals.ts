@@ -32,7 +32,7 @@ export function refusalOf(door: DoorServices, client: DoorClient, { request, com
   const mayNot = client.user.mayAll ? undefined : door.users.refusal(client, known, args)
   if (mayNot !== undefined) return mayNot
   if (client.transaction !== undefined && command?.inTransaction === 'refused')
-    return { fault: 'ERR', message: `Command '${known}' not allowed inside a transaction` }
+    return { fault: 'ERR', message: 'Command not allowed inside a transaction' }
   return undefined
 }
 

@@ -35,11 +35,11 @@ const server: Section = ({ settings, sinceMs, runId, port }) => {
   ]
 }
 
-const clients: Section = ({ clients: all, parameters }) => [
+const clients: Section = ({ clients: all, parameters, pause }) => [
   ['connected_clients', all.size],
   ['cluster_connections', 0],
   ['maxclients', parameters.clientsMax],
-  ['blocked_clients', [...all].filter(({ blocked }) => blocked !== undefined).length],
+  ['blocked_clients', pause.waiting + [...all].filter(({ blocked }) => blocked !== undefined).length],
   ['tracking_clients', 0],
 ]
 

@@ -104,8 +104,7 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
       return 1
     },
     acl_check_cmd: (state) => {
-      if (lua.top(state) === 0)
-        throw fault('ERR Please specify at least one argument for this redis lib call')
+      if (lua.top(state) === 0) throw fault('ERR Please specify at least one argument for this redis lib call')
       const [bytes, ...args] = argumentsAt(lua, state) ?? []
       const name = bytes === undefined ? '' : latin1Of(bytes).toLowerCase()
       if (entryNamed(name) === undefined) throw fault('ERR Invalid command passed to redis.acl_check_cmd()')
