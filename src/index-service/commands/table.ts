@@ -76,7 +76,7 @@ export function fitsArity({ arity }: Pick<CommandSpec, 'arity'>, argumentCount: 
 /** Of a name and of arguments in a message, as Redis has it. */
 const SHOWN_CHARACTERS = 128
 
-/** The error of a call whose command does not exist, or does not take so many arguments; undefined of others. */
+/** The error of a call whose command does not exist, or takes another number of arguments; undefined of others. */
 export function faultOfCall(name: string, args: readonly Uint8Array[]): FaultReply | undefined {
   const spec = commandNamed(name)
   if (spec === undefined) return unknownCommand(name, args)

@@ -27,7 +27,7 @@ const subcommands: Readonly<Record<string, RunSubcommand>> = {
   keyslot: (_door, _client, [key]) => slotOf(key!),
   countkeysinslot: (door, _client, args) => askSlot(door, 'countkeysinslot', args),
   getkeysinslot: (door, _client, args) => askSlot(door, 'getkeysinslot', args),
-  // Who is a member is agreed on, so no one reports failures.
+  // Members are agreed on, so no one reports failures.
   'count-failure-reports': () => 0,
   saveconfig: () => 'OK',
 }
