@@ -100,6 +100,7 @@ NAPI_MODULE_INIT() {
   registerFaultLane(env, exports);
   registerFaultTimer(env, exports);
   registerSleeping(env, exports);
+  registerStreams(env, exports);
   registerWatcher(env, exports);
   registerProcesses(env, exports);
   registerThreads(env, exports);

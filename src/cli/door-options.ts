@@ -80,12 +80,12 @@ export async function openDoor(node: IndexNode, settings: DoorSettings | undefin
   try {
     return await RedisDoor.open(node, settings)
   } catch (error) {
-    const { code } = error as { readonly code?: string }
-    if (code === 'EADDRINUSE')
+    const { code, errnoName = code } = error as { readonly code?: string; readonly errnoName?: string }
+    if (errnoName === 'EADDRINUSE')
       throw new ArgumentError('--port', `port ${port} of ${address} is in use: pass another one by --port`)
-    if (code === 'EACCES')
+    if (errnoName === 'EACCES')
       throw new ArgumentError('--port', `port ${port} is for root alone: pass one above 1023 by --port`)
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    if (errnoName === 'EADDRNOTAVAIL' || errnoName === 'ENOTFOUND')
       throw new ArgumentError('--bind', `this machine has no address ${address}: pass one that it has by --bind`)
     throw error
   }

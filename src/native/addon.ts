@@ -32,6 +32,15 @@ export const FAULT_NUMBERS = 6
 /** Bits of poll(2). */
 export const PollFlag = { Readable: 1, Writable: 4, Error: 8, HangUp: 16, Invalid: 32 } as const
 
+/** What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. */
+export const StreamInterest = { Reads: 1, Writes: 2, Listens: 4 } as const
+
+/** What `pollStreams` tells. */
+export const StreamEvent = { Received: 1, Writable: 2, Ended: 3, Accepted: 4, NotAccepted: 5 } as const
+
+/** How many numbers describe one event of a stream. */
+export const STREAM_EVENT_NUMBERS = 4
+
 /** What `futexWait` returns. */
 export const FutexResult = { Woken: 0, ValueDiffers: 1, TimedOut: 2, Interrupted: 3 } as const
 
@@ -256,6 +265,37 @@ export interface Addon {
   futexWaitAny(words: readonly Int32Array[], indexes: Int32Array, expected: Int32Array, timeoutMs: number): number
   /** Wake up to `count` waiters. Returns how many were woken. */
   futexWake(word: Int32Array, index: number, count: number): number
+
+  // ---- streams of TCP, many at a time
+  // -----------------------------------------------------------------------------------------
+  /** Listen at an address in digits, IPv4 or IPv6: socket(2), bind(2), listen(2). Port 0: any that is free. */
+  listenStream(address: string, port: number): number
+  /** Such as `127.0.0.1:6379` or `[::1]:6379`: getpeername(2), getsockname(2). '' of one that is not connected. */
+  streamAddress(descriptor: number, ofPeer: boolean): string
+  /** epoll_create1(2). It is readable while one of its streams has an event. */
+  createStreamSet(): number
+  /** Watch a stream, for bits of StreamInterest: epoll_ctl(2). One that is closed is watched no more. */
+  addStream(set: number, descriptor: number, interest: number): void
+  /** Watch it for something else. */
+  changeStream(set: number, descriptor: number, interest: number): void
+  /**
+   * Take what has come on the streams of a set, without waiting: epoll_wait(2), accept4(2), recv(2). Returns the number
+   * of events. Each is four numbers: the descriptor, a StreamEvent, and two of its own.
+   *
+   * - `Received`: where its bytes begin in `bytes`, and how many they are.
+   * - `Ended`: 0, and an errno; 0 if the peer has ended it.
+   * - `Accepted`: 0, and the listener. The descriptor is in the set already, watched for reads, with TCP_NODELAY.
+   * - `NotAccepted`: of a listener; 0, and an errno, such as EMFILE. The caller who waits keeps it ready.
+   *
+   * What finds no room stays for the next call.
+   */
+  pollStreams(set: number, events: Int32Array, bytes: Uint8Array): number
+  /** send(2). Returns how many bytes were taken, 0 if there is no room for any, or a negative errno. */
+  sendStream(descriptor: number, bytes: Uint8Array): number
+  /** Ask an idle peer whether it lives after that many seconds: SO_KEEPALIVE, TCP_KEEPIDLE. */
+  keepStreamAlive(descriptor: number, seconds: number): void
+  /** Tell the peer that nothing more comes: shutdown(2). */
+  endStream(descriptor: number): void
 
   // ---- processes and threads
   // -------------------------------------------------------------------------------------------------

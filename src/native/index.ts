@@ -17,6 +17,9 @@ export {
   MapFlag,
   type MemoryDescription,
   PollFlag,
+  STREAM_EVENT_NUMBERS,
+  StreamEvent,
+  StreamInterest,
   type UserfaultDescription,
   type Watcher,
 } from './addon.ts'

@@ -34,6 +34,8 @@ export interface DoorSettings {
   readonly isCluster: boolean
   /** Connections are encrypted. */
   readonly tls?: DoorTls | undefined
+  /** @internal What takes connections that are not encrypted. Default `native`. */
+  readonly front?: 'native' | 'node' | undefined
   /** What is answered is on disks. */
   readonly hasDirectory?: boolean
   /** Ends the process, as SHUTDOWN asks. Without it, SHUTDOWN is refused. */

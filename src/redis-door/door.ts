@@ -1,38 +1,33 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import { Buffer } from 'node:buffer'
 import type { IndexNode } from '../index-service/index.ts'
 import { doorCommandNamed } from './commands/door-table.ts'
 import { DoorConnection } from './connection/door-connection.ts'
 import { DoorServices, type DoorSettings } from './door-services.ts'
+import type { ByteStream, Front, TakeStream } from './streams/byte-stream.ts'
+import { NativeFront } from './streams/native-front.ts'
+import { NodeFront } from './streams/node-front.ts'
 
-const TOO_MANY = '-ERR max number of clients reached\r\n'
+const TOO_MANY = Buffer.from('-ERR max number of clients reached\r\n')
 /** How often idle and slow clients are looked for. */
 const SWEEP_MS = 1000
 
 /** Takes clients of Redis to an index. */
 export class RedisDoor implements AsyncDisposable {
   readonly #services: DoorServices
-  readonly #server: Server
   readonly #sweeper: NodeJS.Timeout
+  #front: Front | undefined
+  #isClosed = false
 
   private constructor(services: DoorServices) {
     this.#services = services
-    const { tls } = services.settings
-    const take = (socket: Socket): void => this.#take(socket)
-    this.#server =
-      tls === undefined
-        ? createServer(take)
-        : createTlsServer({ ...tls, requestCert: tls.ca !== undefined, rejectUnauthorized: true }, take)
     this.#sweeper = setInterval(() => services.limits.sweep(services.clients), SWEEP_MS).unref()
   }
 
-  /** @throws Error of the system if it cannot listen there. */
+  /** @throws SystemError if it cannot listen there. */
   static async open(node: IndexNode, settings: DoorSettings): Promise<RedisDoor> {
     const door = new RedisDoor(new DoorServices(node, settings, (name) => doorCommandNamed(name) !== undefined))
     try {
-      door.#server.listen(settings.port, settings.address)
-      await once(door.#server, 'listening')
+      door.#front = await openFront(settings, (stream) => door.#take(stream))
     } catch (error) {
       door.#end()
       throw error
@@ -44,15 +39,15 @@ export class RedisDoor implements AsyncDisposable {
 
   /** The port on which it listens. */
   get port(): number {
-    return (this.#server.address() as AddressInfo).port
+    return this.#front!.port
   }
 
   /** Connections end at once. */
   async close(): Promise<void> {
-    if (!this.#server.listening) return
+    if (this.#isClosed) return
+    this.#isClosed = true
     this.#end()
-    const closed = once(this.#server, 'close')
-    this.#server.close()
+    const closed = this.#front!.close()
     for (const client of this.#services.clients) client.line.destroy()
     await closed
   }
@@ -64,19 +59,26 @@ export class RedisDoor implements AsyncDisposable {
     this.#services.notifications.flags = new Set()
   }
 
-  #take(socket: Socket): void {
+  #take(stream: ByteStream): void {
     const { clients, parameters, activity } = this.#services
     if (clients.size < parameters.clientsMax) {
       activity.statistics.connections += 1
-      new DoorConnection(this.#services, socket)
+      new DoorConnection(this.#services, stream)
       return
     }
     activity.statistics.refusedConnections += 1
-    socket.on('error', () => undefined)
-    socket.end(TOO_MANY)
+    stream.write(TOO_MANY)
+    stream.end()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+}
+
+/** Node.js has what encrypts. */
+function openFront({ address, port, tls, front = 'native' }: DoorSettings, take: TakeStream): Promise<Front> {
+  if (tls !== undefined)
+    return NodeFront.open(address, port, take, { ...tls, requestCert: tls.ca !== undefined, rejectUnauthorized: true })
+  return front === 'native' ? NativeFront.open(address, port, take) : NodeFront.open(address, port, take)
 }

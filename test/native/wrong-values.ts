@@ -25,6 +25,8 @@ const words = new Int32Array(mapped)
 const wasm = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true })
 const viewAddress = native.mapView(wasm, 0, memory, 0, 16 * pageBytes)
 const [readEnd, writeEnd] = native.createPipe()
+const listener = native.listenStream('127.0.0.1', 0)
+const streams = native.createStreamSet()
 const scratch = mkdtempSync(join(tmpdir(), 'aether-wrong-'))
 let fifos = 0
 const userfault = (() => {
@@ -94,6 +96,15 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   futexWait: [one(words), zero, zero, zero],
   futexWaitAny: [() => [words, words], () => Int32Array.of(1, 2), () => new Int32Array(2), zero],
   futexWake: [one(words), zero, one(1)],
+  listenStream: [one('127.0.0.1'), zero],
+  streamAddress: [one(listener), no],
+  createStreamSet: [],
+  addStream: [one(streams), one(listener), one(4)],
+  changeStream: [one(streams), one(listener), one(4)],
+  pollStreams: [one(streams), () => new Int32Array(8), () => new Uint8Array(4096)],
+  sendStream: [one(listener), () => new Uint8Array(8)],
+  keepStreamAlive: [one(listener), one(60)],
+  endStream: [one(listener)],
   openProcess: [one(process.pid)],
   killProcess: [one(readEnd)],
   createWatcher: [one(() => {})],
@@ -143,16 +154,24 @@ function isHarmful(name: string, index: number, value: unknown): boolean {
     name === 'ringPipe' ||
     name === 'lockFile' ||
     name.endsWith('Memory') ||
+    name.endsWith('Stream') ||
     name.endsWith('Process')
   )
     return index === 0 && isSomebodyElses(value)
   return false
 }
 
+const descriptorMakers = new Set([
+  'createMemory',
+  'duplicateDescriptor',
+  'openProcess',
+  'listenStream',
+  'createStreamSet',
+])
+
 /** Give back what a call that succeeded has made. */
 function giveBack(name: string, result: unknown): void {
-  if (name === 'createMemory' || name === 'duplicateDescriptor' || name === 'openProcess')
-    native.closeDescriptor(result as number)
+  if (descriptorMakers.has(name)) native.closeDescriptor(result as number)
   if (name === 'createPipe') for (const end of result as number[]) native.closeDescriptor(end)
   if (name === 'openUserfault') native.closeDescriptor((result as { descriptor: number }).descriptor)
   if (name === 'createWatcher') (result as typeof watcher).close()

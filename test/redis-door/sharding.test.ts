@@ -74,7 +74,7 @@ test('where the port is in use no door is opened, and the node can have one else
   const settings = { address: '127.0.0.1', announce: '127.0.0.1', clientsMax: 10, timeoutMs: 10_000, isCluster: false }
   const open = (port: number): Promise<RedisDoor> =>
     RedisDoor.open(door.node, { ...settings, port, password: undefined })
-  await assert.rejects(open(door.port), { code: 'EADDRINUSE' })
+  await assert.rejects(open(door.port), { errnoName: 'EADDRINUSE' })
   await using other = await open(0)
   using client = await RawClient.connect(other.port)
   assert.equal(await client.ask('PING'), 'PONG')

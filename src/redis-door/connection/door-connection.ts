@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { Buffer } from 'node:buffer'
 import {
   type Call,
   type CommandSpec,
@@ -18,6 +18,7 @@ import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { type DataRequest, isNoSlot } from '../routing/router.ts'
 import type { ShardLine } from '../routing/shard-line.ts'
+import type { ByteStream, StreamOwner } from '../streams/byte-stream.ts'
 import { type ClientLine, DoorClient } from './client.ts'
 import { mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
 import { waited } from './waiting.ts'
@@ -44,15 +45,13 @@ const UNSENT_BYTES_MAX = 1024 * 1024
  * The connection of a client: its requests are done one after the other, and answered in that order. Consecutive ones
  * about one shard go there together.
  */
-export class DoorConnection implements ClientLine {
+export class DoorConnection implements ClientLine, StreamOwner {
   readonly client: DoorClient
-  readonly address: string
-  readonly localAddress: string
   readonly #door: DoorServices
-  readonly #socket: Socket
+  readonly #stream: ByteStream
   readonly #reader: RequestReader
   readonly #writer: ReplyWriter
-  readonly #end = new AbortController()
+  #end: AbortController | undefined
   #requests: Request[] = []
   #next = 0
   /** Bytes that were received since all requests were done. */
@@ -62,33 +61,38 @@ export class DoorConnection implements ClientLine {
   #isBusy = false
   #isEnding = false
   #isPushing = false
+  #isClosed = false
 
-  constructor(door: DoorServices, socket: Socket) {
+  constructor(door: DoorServices, stream: ByteStream) {
     this.#door = door
-    this.#socket = socket
-    this.address = addressOf(socket.remoteAddress, socket.remotePort)
-    this.localAddress = addressOf(socket.localAddress, socket.localPort)
+    this.#stream = stream
     this.client = new DoorClient(door.clients.nextId(), this, door.users.default)
     this.client.isAuthenticated = door.users.isOpen
     this.#reader = new RequestReader(() => this.#limits())
     this.#writer = new ReplyWriter((code) => door.activity.statistics.fault(code))
     door.clients.add(this.client)
-    socket.setNoDelay(true)
-    const { keepAliveSeconds } = door.parameters
-    if (keepAliveSeconds > 0) socket.setKeepAlive(true, keepAliveSeconds * 1000)
-    socket.on('data', (piece) => this.#take(piece as Buffer))
-    socket.on('drain', () => this.#go())
-    // What is wrong with it, the next event says, too.
-    socket.on('error', () => undefined)
-    socket.on('close', () => this.#closed())
+    stream.begin(this, door.parameters.keepAliveSeconds)
   }
 
+  get address(): string {
+    return this.#stream.address
+  }
+
+  get localAddress(): string {
+    return this.#stream.localAddress
+  }
+
+  /** Most connections end without a look at it. */
   get ended(): AbortSignal {
+    if (this.#end === undefined) {
+      this.#end = new AbortController()
+      if (this.#isClosed) this.#end.abort()
+    }
     return this.#end.signal
   }
 
   get unsentBytes(): number {
-    return this.#socket.writableLength
+    return this.#stream.unsentBytes
   }
 
   get heldBytes(): number {
@@ -116,19 +120,20 @@ export class DoorConnection implements ClientLine {
   }
 
   destroy(): void {
-    this.#socket.destroy()
+    this.#stream.destroy()
   }
 
-  #closed(): void {
+  closed(): void {
+    this.#isClosed = true
     this.#isEnding = true
-    this.#end.abort()
+    this.#end?.abort()
     this.client.blocked?.abort(null)
     this.#door.activity.monitors.delete(this.client)
     this.#door.publisher.subscriptions.removeAll(this.client)
     this.#door.clients.delete(this.client)
   }
 
-  #take(piece: Buffer): void {
+  received(piece: Buffer): void {
     if (this.#isEnding) return
     this.client.lastMs = Date.now()
     this.#door.activity.statistics.receivedBytes += piece.length
@@ -136,6 +141,11 @@ export class DoorConnection implements ClientLine {
     this.#reader.push(piece)
     this.#go()
     if (this.#reader.heldBytes > this.#door.parameters.queryBytesMax) this.destroy()
+    else this.#reader.settle()
+  }
+
+  drained(): void {
+    this.#go()
   }
 
   /** Do what can be done. */
@@ -143,16 +153,15 @@ export class DoorConnection implements ClientLine {
     this.#readAhead()
     while (!this.#isBusy && !this.#isEnding && this.#next < this.#requests.length) {
       if (this.#writer.length > UNSENT_BYTES_LOOK) this.#send()
-      if (this.#socket.writableLength > UNSENT_BYTES_MAX) break
+      if (this.#stream.unsentBytes > UNSENT_BYTES_MAX) break
       const work = this.#begin()
       if (work !== undefined) void this.#finish(work)
       else if (this.#next === this.#requests.length) this.#readAhead()
     }
     this.#send()
     // What comes still is not read: the client learns at once that no one listens.
-    if (this.#isEnding) this.#socket.destroySoon()
-    else if (this.#isFull()) this.#socket.pause()
-    else if (this.#socket.isPaused()) this.#socket.resume()
+    if (this.#isEnding) this.#stream.end()
+    else this.#stream.setReading(!this.#isFull())
   }
 
   #limits(): RequestLimits {
@@ -164,7 +173,7 @@ export class DoorConnection implements ClientLine {
   #isFull(): boolean {
     const ahead = this.#requests.length - this.#next
     if (ahead >= AHEAD_MAX || (ahead > 0 && this.#aheadBytes > AHEAD_BYTES_MAX)) return true
-    return this.#socket.writableLength > UNSENT_BYTES_MAX
+    return this.#stream.unsentBytes > UNSENT_BYTES_MAX
   }
 
   async #finish(work: Promise<void>): Promise<void> {
@@ -370,11 +379,11 @@ export class DoorConnection implements ClientLine {
   }
 
   #send(): void {
-    if (this.#writer.length === 0 || !this.#socket.writable) return
-    const bytes = this.#writer.take()
-    this.#door.activity.statistics.sentBytes += bytes.length
-    this.#socket.write(bytes)
-    if (this.#socket.writableLength > UNSENT_BYTES_LOOK) this.#door.limits.checkOutput(this.client)
+    if (this.#writer.length === 0 || !this.#stream.isWritable) return
+    this.#door.activity.statistics.sentBytes += this.#writer.length
+    this.#stream.write(this.#writer.bytes)
+    this.#writer.reset()
+    if (this.#stream.unsentBytes > UNSENT_BYTES_LOOK) this.#door.limits.checkOutput(this.client)
   }
 }
 
@@ -385,9 +394,4 @@ function isPush(reply: DoorReply): boolean {
 /** A read of one string, or of one field. */
 function isPlainLook({ name }: CommandSpec, { args }: Call): boolean {
   return (name === 'get' && args.length === 1) || (name === 'hget' && args.length === 2)
-}
-
-function addressOf(address: string | undefined, port: number | undefined): string {
-  if (address === undefined) return ''
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }

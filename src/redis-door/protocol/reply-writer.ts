@@ -5,9 +5,9 @@ import { type DoorReply, type NO_REPLY, NULL_ARRAY, type TaggedReply } from './d
 /** Version of RESP. */
 export type ProtocolVersion = 2 | 3
 
-const START_BYTES = 16 * 1024
+const START_BYTES = 1024
 /** A buffer that grew beyond this is not kept. */
-const KEPT_BYTES = 64 * 1024
+const KEPT_BYTES = 16 * 1024
 
 /**
  * Replies as bytes of RESP2 or RESP3, one behind the other.
@@ -28,12 +28,21 @@ export class ReplyWriter {
     return this.#length
   }
 
-  /** What was written since the last time, as memory of its own. */
+  /** What was written since {@link reset}, until something else is. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  /** The same, as memory of its own, and {@link reset}. */
   take(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(0, this.#length))
+    const taken = Buffer.from(this.bytes)
+    this.reset()
+    return taken
+  }
+
+  reset(): void {
     this.#length = 0
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(START_BYTES)
-    return taken
   }
 
   /** What is encoded already. */

@@ -17,6 +17,8 @@ export interface RequestLimits {
 
 /** Of a line: an inline request, or a length. Redis' PROTO_INLINE_MAX_SIZE. */
 const LINE_BYTES_MAX = 64 * 1024
+/** What is longer is kept as it came: to copy it would cost more than the memory beside it. */
+const SETTLED_BYTES_MAX = 16 * 1024
 const MULTIBULK_MAX = 2 ** 31 - 1
 const [CR, LF, ASTERISK, DOLLAR, ZERO, NINE, MINUS] = [0x0d, 0x0a, 0x2a, 0x24, 0x30, 0x39, 0x2d]
 const NONE = -1
@@ -38,11 +40,16 @@ export class RequestReader {
   #pieces: Buffer[] = []
   #pieceBytes = 0
   #needed = 0
+  /** Memory of the last piece, if it has room for more. */
+  #tail: Buffer = EMPTY
+  #tailUsed = 0
   /** Arguments of the request under way, how many are to come, and the length of the next one. */
   #args: Uint8Array[] = []
   #left = NONE
   #bulk = NONE
   #argumentBytes = 0
+  /** As many of the arguments are memory of their own. */
+  #settledArgs = 0
   /** Bytes to come of an argument that is too long. */
   #skipped = 0
   #isTooLong = false
@@ -62,8 +69,23 @@ export class RequestReader {
       this.#at = 0
       return
     }
-    this.#pieces.push(piece)
     this.#pieceBytes += piece.length
+    if (piece.length > SETTLED_BYTES_MAX) {
+      this.#forgetTail()
+      this.#pieces.push(piece)
+    } else this.#append(piece)
+  }
+
+  /** Short pieces are copied behind each other: of a slow client there may be as many as bytes. */
+  #append(piece: Buffer): void {
+    if (this.#tail.length - this.#tailUsed < piece.length) {
+      this.#tail = Buffer.allocUnsafeSlow(SETTLED_BYTES_MAX)
+      this.#tailUsed = 0
+      this.#pieces.push(EMPTY)
+    }
+    piece.copy(this.#tail, this.#tailUsed)
+    this.#tailUsed += piece.length
+    this.#pieces[this.#pieces.length - 1] = this.#tail.subarray(0, this.#tailUsed)
   }
 
   /** The next request that is complete. @throws ProtocolFault */
@@ -78,6 +100,25 @@ export class RequestReader {
     }
   }
 
+  /**
+   * Keep what is not complete as memory of its own, if it is short. A view of it keeps the whole piece, which may have
+   * bytes of many connections.
+   */
+  settle(): void {
+    const rest = this.#bytes.length - this.#at
+    if (rest > 0 && rest <= SETTLED_BYTES_MAX && this.#bytes.buffer.byteLength > 4 * rest) {
+      this.#bytes = Buffer.from(this.#bytes.subarray(this.#at))
+      this.#at = 0
+    } else if (rest === 0) {
+      this.#bytes = EMPTY
+      this.#at = 0
+    }
+    for (; this.#settledArgs < this.#args.length; this.#settledArgs += 1) {
+      const arg = this.#args[this.#settledArgs]!
+      if (arg.length <= SETTLED_BYTES_MAX) this.#args[this.#settledArgs] = Buffer.from(arg)
+    }
+  }
+
   /** Read past what is not kept; false if there is more to come. */
   #skip(): boolean {
     for (;;) {
@@ -87,6 +128,7 @@ export class RequestReader {
       if (this.#skipped === 0) return true
       const piece = this.#pieces.shift()
       if (piece === undefined) return false
+      if (this.#pieces.length === 0) this.#forgetTail()
       this.#pieceBytes -= piece.length
       this.#bytes = piece
       this.#at = 0
@@ -100,9 +142,15 @@ export class RequestReader {
     this.#bytes = Buffer.concat([this.#bytes.subarray(this.#at), ...this.#pieces])
     this.#at = 0
     this.#pieces = []
+    this.#forgetTail()
     this.#pieceBytes = 0
     this.#needed = 0
     return true
+  }
+
+  #forgetTail(): void {
+    this.#tail = EMPTY
+    this.#tailUsed = 0
   }
 
   #begin(): Request | undefined {
@@ -142,6 +190,7 @@ export class RequestReader {
     }
     const [name, ...args] = this.#args
     this.#args = []
+    this.#settledArgs = 0
     this.#left = NONE
     this.#argumentBytes = 0
     const request = requestOf(name!, args)

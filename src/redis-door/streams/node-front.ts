@@ -1,0 +1,86 @@
+import { Buffer } from 'node:buffer'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { withSystemFailures } from '../../native/index.ts'
+import type { ByteStream, Front, StreamOwner, TakeStream } from './byte-stream.ts'
+
+/** A front by Node.js' own servers, encrypted if there are `tls` options. */
+export class NodeFront implements Front {
+  readonly #server: Server
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  /** @throws SystemError if it cannot listen there. */
+  static async open(address: string, port: number, take: TakeStream, tls?: TlsOptions): Promise<NodeFront> {
+    const takeSocket = (socket: Socket): void => take(new SocketStream(socket))
+    const server = tls === undefined ? createServer(takeSocket) : createTlsServer(tls, takeSocket)
+    server.listen(port, address)
+    await withSystemFailures(() => once(server, 'listening'))
+    return new NodeFront(server)
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    await closed
+  }
+}
+
+class SocketStream implements ByteStream {
+  readonly address: string
+  readonly localAddress: string
+  readonly #socket: Socket
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    this.address = addressOf(socket.remoteAddress, socket.remotePort)
+    this.localAddress = addressOf(socket.localAddress, socket.localPort)
+    socket.setNoDelay(true)
+    // What is wrong with it, the next event says, too.
+    socket.on('error', () => undefined)
+  }
+
+  get isWritable(): boolean {
+    return this.#socket.writable
+  }
+
+  get unsentBytes(): number {
+    return this.#socket.writableLength
+  }
+
+  begin(owner: StreamOwner, keepAliveSeconds: number): void {
+    if (keepAliveSeconds > 0) this.#socket.setKeepAlive(true, keepAliveSeconds * 1000)
+    this.#socket.on('data', (piece) => owner.received(piece as Buffer))
+    this.#socket.on('drain', () => owner.drained())
+    this.#socket.on('close', () => owner.closed())
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#socket.write(Buffer.from(bytes))
+  }
+
+  setReading(isReading: boolean): void {
+    if (!isReading) this.#socket.pause()
+    else if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  end(): void {
+    this.#socket.destroySoon()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+}
+
+function addressOf(address: string | undefined, port: number | undefined): string {
+  if (address === undefined) return ''
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
