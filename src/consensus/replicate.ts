@@ -46,6 +46,12 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
   readonly sessionMs?: number
   /** How long the thread of a replica looks for work before it sleeps, in milliseconds. Default 0. */
   readonly spinMs?: number
+  /**
+   * Where the replica runs. `own`: in a thread of its own, which answers while the program computes. `program`: on the
+   * event loop of the program. Between processes of one machine a command then needs no switch of threads. A program
+   * whose event loop stands still for 200 ms loses the lead. Default `own`.
+   */
+  readonly thread?: 'own' | 'program'
   /** How long to wait for a leader, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -63,6 +69,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   codec: true,
   sessionMs: true,
   spinMs: true,
+  thread: true,
   timeoutMs: true,
   signal: true,
   answerCodec: true,
@@ -140,6 +147,7 @@ export async function replicate<Machine extends AnyMachine>(
       journal: journal && { port: journal.port, bell: journal.bell, recovered: journal.recovered },
       programNsMax: PROGRAM_NS_MAX,
       spinNs: plan.spinMs * 1e6,
+      isLocal: plan.thread === 'program',
       onNews: (kind, bytes) => replicated.take(kind, bytes),
       onSay: (to, card) => meeting.say(to, card),
     })
@@ -237,6 +245,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     codec = structured as Codec<CommandOf<Machine>>,
     sessionMs = DEFAULT_SESSION_MS,
     spinMs = 0,
+    thread = 'own',
     timeoutMs = DEFAULT_TIMEOUT_MS,
     signal,
     answerCodec,
@@ -251,9 +260,10 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
   checkCodec(codec)
   checkMilliseconds('options.sessionMs', sessionMs)
   if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
+  if (thread !== 'own' && thread !== 'program') throw mustBe('options.thread', "'own' or 'program'", thread)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
-  return { name, machine, replicas, directory, codec, sessionMs, spinMs, timeoutMs, signal, answerCodec, founders }
+  return { name, machine, replicas, directory, codec, sessionMs, spinMs, thread, timeoutMs, signal, answerCodec, founders }
 }
 
 /** @throws ArgumentError */

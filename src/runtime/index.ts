@@ -3,13 +3,15 @@
  *
  * The agent is the Worker in which a process runs its state machines. It answers for the process while the program's
  * own thread computes or is blocked. It runs a {@link Machine}, made by the module named at start. The two threads talk
- * through shared memory; a doorbell pipe wakes the agent if it sleeps.
+ * through shared memory; a doorbell pipe wakes the agent if it sleeps. A *local agent* runs a machine on the program's
+ * own event loop.
  */
 export { addAbortCallback, removeAbortCallback } from './abort-callbacks.ts'
 export { Agent } from './agent.ts'
 export type { AgentContext, Machine, MachineFactory, Reply } from './agent-contract.ts'
 export { mapForeignMemory } from './foreign-memory.ts'
 export { KeepAlive } from './keep-alive.ts'
+export { LocalAgent } from './local-agent.ts'
 export { LookBudget } from './look-budget.ts'
 export { pidNamespace } from './pid-namespace.ts'
 export { Random } from './random.ts'

@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { native, type Watcher } from '../../native/index.ts'
-import { Agent, KeepAlive, LookBudget } from '../../runtime/index.ts'
+import { Agent, KeepAlive, LocalAgent, LookBudget } from '../../runtime/index.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import type { ReplicaSight } from '../replica/replica-head.ts'
@@ -12,8 +12,11 @@ import {
   type SnapshotBytes,
 } from './agent-contract.ts'
 import { ByteRing } from './byte-ring.ts'
+import { createMachine } from './replica-agent.ts'
 
 export interface ReplicaProcessOptions extends Omit<ReplicaAgentData, 'toAgent' | 'toProgram' | 'bell'> {
+  /** The replica runs on the event loop of the program, and not in a thread of its own. */
+  readonly isLocal: boolean
   /** A record of `News`; `bytes` are valid during the call. False: later, and nothing behind it before. */
   readonly onNews: (kind: number, bytes: Uint8Array) => boolean
   readonly onSay: (to: number, card: ReplicaCard) => void
@@ -24,8 +27,8 @@ const RING_BYTES = 2 ** 20
 const RECORDS_PER_TURN = 2048
 
 /**
- * The program's side of the thread in which a replica runs. The event loop takes what comes from there.
- * While something is expected, it looks again before it sleeps, if that pays.
+ * The program's side of the agent in which a replica runs. The event loop takes what comes from there. While something
+ * is expected from a thread, it looks again before it sleeps, if that pays. A local agent has it taken at once.
  */
 export class ReplicaProcess {
   readonly #toAgent = new ByteRing(RING_BYTES)
@@ -39,7 +42,8 @@ export class ReplicaProcess {
   readonly #unsent: Uint8Array[] = []
   /** Snapshots that the agent has fetched, by number. */
   readonly #restores = new Map<number, SnapshotBytes>()
-  #agent: Agent | undefined
+  readonly #isLocal: boolean
+  #agent: Agent | LocalAgent | undefined
   #expected = 0
   #scheduled = false
   #asleepMs = -1
@@ -49,6 +53,7 @@ export class ReplicaProcess {
   private constructor(options: ReplicaProcessOptions) {
     this.#onNews = options.onNews
     this.#spinMs = options.spinNs / 1e6
+    this.#isLocal = options.isLocal
     this.#watcher = native.createWatcher(() => {
       native.drainPipe(this.#bell[0])
       this.#watcher.rearm(0)
@@ -61,29 +66,34 @@ export class ReplicaProcess {
 
   static async start(options: ReplicaProcessOptions): Promise<ReplicaProcess> {
     const started = new ReplicaProcess(options)
-    const { onNews: _onNews, onSay, ...rest } = options
+    const { onNews: _onNews, onSay, isLocal, ...rest } = options
     const data: ReplicaAgentData = {
       ...rest,
       toAgent: started.#toAgent.buffer,
       toProgram: started.#toProgram.buffer,
       bell: started.#bell[1],
     }
+    const common = {
+      data,
+      seed: process.pid,
+      onNote: (note: unknown): void => {
+        const said = note as AgentNote
+        if (said.type === 'say') onSay(said.to, said.card)
+        else {
+          started.#restores.set(said.number, said)
+          started.#schedule()
+        }
+      },
+    }
     try {
-      started.#agent = await Agent.start({
-        machine: new URL('./replica-agent.js', import.meta.url),
-        data,
-        spinNs: 0,
-        seed: process.pid,
-        transferList: data.journal === undefined ? [] : [data.journal.port],
-        onNote: (note) => {
-          const said = note as AgentNote
-          if (said.type === 'say') onSay(said.to, said.card)
-          else {
-            started.#restores.set(said.number, said)
-            started.#schedule()
-          }
-        },
-      })
+      started.#agent = isLocal
+        ? new LocalAgent({ ...common, createMachine, onTurned: () => started.#turned() })
+        : await Agent.start({
+            ...common,
+            machine: new URL('./replica-agent.js', import.meta.url),
+            spinNs: 0,
+            transferList: data.journal === undefined ? [] : [data.journal.port],
+          })
     } catch (error) {
       started.#release()
       throw error
@@ -215,6 +225,15 @@ export class ReplicaProcess {
     if (!this.#closed) this.#agent?.command(name, payload).catch(() => {})
   }
 
+  /** A local agent has had its turns: what it has is taken in this one. */
+  #turned(): void {
+    if (this.#closed) return
+    this.#flush()
+    this.look()
+    // What a restore is waited for, or found no room, comes later.
+    if (this.#unsent.length > 0 || !this.#toProgram.isEmpty) this.#schedule()
+  }
+
   #ring(): void {
     if (this.#toAgent.mustWake()) this.#agent!.ring()
   }
@@ -230,6 +249,10 @@ export class ReplicaProcess {
 
   #turn(): void {
     if (this.#closed) return
+    if (this.#isLocal) {
+      this.#turned()
+      return
+    }
     this.#flush()
     const any = this.look()
     if (this.#closed || this.#scheduled) return

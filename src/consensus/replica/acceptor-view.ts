@@ -85,6 +85,8 @@ export class AcceptorView {
   /** One has failed: until all are answered, words are predicted wrongly, and nothing is posted. */
   #hasFailed = false
   #isLooking = false
+  /** The last entry that was decided when it was looked at. */
+  #lookedFor = 0
   #hasPromised = false
   /** It has reported its promise of this term, and all entries up to this one, to be on its disk. */
   #durable: number | undefined
@@ -175,6 +177,15 @@ export class AcceptorView {
       if (entry === undefined || !this.#store(entry)) break
     }
     this.isFull = this.#preparing < wanted
+    this.#keepSight()
+  }
+
+  /** Look how far it has come before it seems full, if it may have come further. */
+  #keepSight(): void {
+    const { last } = this.#leader.history
+    if (last - this.taken < this.#words.length / 4 || last - this.#lookedFor < this.#words.length / 8) return
+    this.#lookedFor = last
+    this.look()
   }
 
   /** Look how far it has come. Once at a time. */
