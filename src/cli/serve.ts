@@ -75,7 +75,7 @@ export const serveCommand: Command = {
     await using group = await joinGroup(isLaunched ? {} : { name: `index-${name}`, signal })
     if (replicas > 1) say(`index '${name}': waiting for ${replicas} processes; this is ${process.pid}`)
     const opened = await openNode(group, {
-      ...{ name, replicas, shards, memoryBytes, signal, timeoutMs: Number.POSITIVE_INFINITY },
+      ...{ name, replicas, shards, memoryBytes, thread: 'program', signal, timeoutMs: Number.POSITIVE_INFINITY },
       ...(directory === undefined ? {} : { directory }),
       ...(listen === undefined ? {} : { listen }),
     }).catch((error: unknown) => {

@@ -31,7 +31,8 @@ export interface OpenIndexOptions {
   readonly directory?: string
   /**
    * How many parts the keys are divided into. Each is held by `replicas` members, and moves when members come or go.
-   * Pass more than there will be members; each takes a thread where it is held. It cannot be changed later. Default 1.
+   * Pass more than there will be members; each takes a thread where it is held, unless `thread` says otherwise. It
+   * cannot be changed later. Default 1.
    */
   readonly shards?: number
   /** Bytes that keys and values may take, in each process. Writes above that are refused. Default 1 GiB. */
@@ -40,6 +41,11 @@ export interface OpenIndexOptions {
   readonly listen?: string
   /** Calls of clients that this process takes at a time: more are refused at once. Default 1024. */
   readonly inFlightMax?: number
+  /**
+   * Where this process decides on writes: see `replicate`. With `program` a write of one machine needs no switch of
+   * threads; for processes that do nothing else, as `aether serve`. Default `own`.
+   */
+  readonly thread?: 'own' | 'program'
   /** How long to wait for a leader, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -53,6 +59,7 @@ const names: OptionNames<OpenIndexOptions> = {
   memoryBytes: true,
   listen: true,
   inFlightMax: true,
+  thread: true,
   timeoutMs: true,
   signal: true,
 }
@@ -101,7 +108,7 @@ export async function openNode(
     memoryBytes = DEFAULT_MEMORY_BYTES,
     listen,
   } = options
-  const { inFlightMax = DEFAULT_IN_FLIGHT, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
+  const { inFlightMax = DEFAULT_IN_FLIGHT, thread = 'own', timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
   checkIndexName(name)
   checkWhole('options.replicas', replicas, 1, REPLICAS_MAX)
   checkWhole('options.shards', shards, 1, SHARDS_MAX)
@@ -110,6 +117,7 @@ export async function openNode(
   if (directory !== undefined) checkText('options.directory', directory)
   checkWhole('options.memoryBytes', memoryBytes, MEMORY_BYTES_MIN, MEMORY_BYTES_MAX)
   checkWhole('options.inFlightMax', inFlightMax, 1, Number.MAX_SAFE_INTEGER)
+  if (thread !== 'own' && thread !== 'program') throw mustBe('options.thread', "'own' or 'program'", thread)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
   const place = listen === undefined ? undefined : placeOf('options.listen', listen)
@@ -121,6 +129,7 @@ export async function openNode(
     memoryBytes,
     listen: place,
     inFlightMax,
+    thread,
     timeoutMs,
     signal,
     onEvent,

@@ -20,6 +20,7 @@ export interface NodeOptions {
   readonly memoryBytes: number
   readonly listen: Place | undefined
   readonly inFlightMax: number
+  readonly thread: 'own' | 'program'
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   /** Is told what happens to keys of the shards that are held here. */
@@ -254,13 +255,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     shard: number,
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<void> {
-    const { name, replicas, directory, memoryBytes } = this.#options
+    const { name, replicas, directory, memoryBytes, thread } = this.#options
     const replica = await ShardReplica.open(this.#group, {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
       replicas,
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
       memoryBytes: Math.ceil(memoryBytes / this.shards),
       founders: this.#founders(shard),
+      thread,
       onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
       ...limits,
     })

@@ -28,6 +28,7 @@ export interface ShardReplicaOptions {
   readonly replicas: number
   readonly directory: string | undefined
   readonly memoryBytes: number
+  readonly thread: 'own' | 'program'
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   /** In a group of a fixed size, the ranks that found it. */
@@ -100,7 +101,7 @@ export class ShardReplica implements ShardPort {
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
-    const { name, replicas, directory, memoryBytes, timeoutMs, signal, founders, onEvent } = options
+    const { name, replicas, directory, memoryBytes, thread, timeoutMs, signal, founders, onEvent } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
     const shard = new ShardMachine({
@@ -116,6 +117,7 @@ export class ShardReplica implements ShardPort {
         codec: shardCodec,
         answerCodec,
         replicas,
+        thread,
         timeoutMs,
         founders,
         ...(directory === undefined ? {} : { directory }),
