@@ -263,7 +263,20 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
   if (thread !== 'own' && thread !== 'program') throw mustBe('options.thread', "'own' or 'program'", thread)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
-  return { name, machine, replicas, directory, codec, sessionMs, spinMs, thread, timeoutMs, signal, answerCodec, founders }
+  return {
+    name,
+    machine,
+    replicas,
+    directory,
+    codec,
+    sessionMs,
+    spinMs,
+    thread,
+    timeoutMs,
+    signal,
+    answerCodec,
+    founders,
+  }
 }
 
 /** @throws ArgumentError */

@@ -4,6 +4,9 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { Ranks } from '../support/rank-process.ts'
+import { drawThreads } from './fixtures/threads.ts'
+
+drawThreads()
 
 useRuntimeDirectory()
 const fixture = new URL('./fixtures/replica-rank.js', import.meta.url)

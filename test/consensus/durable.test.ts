@@ -9,7 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReplicatedStatus } from '../../src/public/consensus.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { RankProcess, Ranks } from '../support/rank-process.ts'
+import { drawThreads } from './fixtures/threads.ts'
 import { assertLinearizable } from './histories.ts'
+
+drawThreads()
 
 useRuntimeDirectory()
 const fixture = new URL('./fixtures/replica-rank.js', import.meta.url)

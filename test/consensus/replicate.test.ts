@@ -13,7 +13,10 @@ import { type FailOver, replicate } from '../../src/public/consensus.ts'
 import { join as joinGroup } from '../../src/public/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { RankProcess, Ranks } from '../support/rank-process.ts'
+import { drawThreads } from './fixtures/threads.ts'
 import { assertLinearizable } from './histories.ts'
+
+drawThreads()
 
 useRuntimeDirectory()
 const fixture = new URL('./fixtures/replica-rank.js', import.meta.url)

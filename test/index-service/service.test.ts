@@ -9,8 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { join as joinGroup } from '../../src/public/index.ts'
 import { connectIndex, type Index, IndexError, openIndex } from '../../src/public/index-service.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
+import { drawThreads } from '../consensus/fixtures/threads.ts'
 import { assertLinearizable } from '../consensus/histories.ts'
 import { RankProcess, Ranks } from '../support/rank-process.ts'
+
+drawThreads()
 
 useRuntimeDirectory()
 const fixture = new URL('./fixtures/index-process.js', import.meta.url)

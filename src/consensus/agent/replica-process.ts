@@ -46,6 +46,7 @@ export class ReplicaProcess {
   #agent: Agent | LocalAgent | undefined
   #expected = 0
   #scheduled = false
+  #takesSoon = false
   #asleepMs = -1
   #spinsUntilMs = 0
   #closed = false
@@ -87,7 +88,7 @@ export class ReplicaProcess {
     }
     try {
       started.#agent = isLocal
-        ? new LocalAgent({ ...common, createMachine, onTurned: () => started.#turned() })
+        ? new LocalAgent({ ...common, createMachine, onTurned: () => started.#turnedSoon() })
         : await Agent.start({
             ...common,
             machine: new URL('./replica-agent.js', import.meta.url),
@@ -225,7 +226,17 @@ export class ReplicaProcess {
     if (!this.#closed) this.#agent?.command(name, payload).catch(() => {})
   }
 
-  /** A local agent has had its turns: what it has is taken in this one. */
+  /** A local agent may answer before its caller has done what it does after asking. */
+  #turnedSoon(): void {
+    if (this.#takesSoon) return
+    this.#takesSoon = true
+    queueMicrotask(() => {
+      this.#takesSoon = false
+      this.#turned()
+    })
+  }
+
+  /** A local agent has had its turns. */
   #turned(): void {
     if (this.#closed) return
     this.#flush()

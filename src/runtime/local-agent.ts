@@ -1,0 +1,173 @@
+import process from 'node:process'
+import { ClosedError, native, systemFailure, type Watcher } from '../native/index.ts'
+import type { AgentContext, Machine, MachineFactory } from './agent-contract.ts'
+import { Random } from './random.ts'
+import { Timers } from './timers.ts'
+
+export interface LocalAgentOptions {
+  readonly createMachine: MachineFactory
+  readonly data: unknown
+  readonly seed: number
+  /** Receives the machine's unsolicited notes, later. */
+  readonly onNote: (note: unknown) => void
+  /** The machine has had its turns. Called at once, also out of {@link LocalAgent.ring}. */
+  readonly onTurned: () => void
+}
+
+/** Turns in a row, before the event loop has its own. */
+const TURNS_MAX = 64
+/** A timer that would be due this much earlier is set anew. */
+const TIMER_SLACK_NS = 500_000
+
+interface Command {
+  readonly name: string
+  readonly payload: unknown
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Runs a {@link Machine} on the event loop of the program itself, as an `Agent` does in a thread of its own. What the
+ * program asks for is done before {@link ring} returns, without a switch of threads. In return, the machine stands
+ * still while the program computes. Keeps no process alive.
+ */
+export class LocalAgent {
+  readonly #machine: Machine
+  readonly #timers = new Timers()
+  readonly #onTurned: () => void
+  readonly #watcher: Watcher
+  /** Descriptors that are watched; a token is the place here. */
+  #descriptors: readonly number[] = []
+  #commands: Command[] = []
+  #now = native.monotonicNs()
+  #timer: NodeJS.Timeout | undefined
+  #timerNs = Number.POSITIVE_INFINITY
+  #isTurning = false
+  #sleepsSoon = false
+  #closed = false
+
+  constructor(options: LocalAgentOptions) {
+    const { createMachine, data, seed, onNote, onTurned } = options
+    this.#onTurned = onTurned
+    this.#watcher = native.createWatcher((token) => {
+      this.#watcher.rearm(token)
+      this.#run()
+    })
+    const context: AgentContext = {
+      runtime: { now: () => this.#now, timers: this.#timers, random: new Random(seed) },
+      notify: (note) => setImmediate(() => onNote(note)),
+      exit: (code, message) => {
+        process.stderr.write(`${message}\n`)
+        native.exitNow(code)
+      },
+    }
+    try {
+      this.#machine = createMachine(context, data)
+    } catch (error) {
+      this.#watcher.close()
+      throw systemFailure(error)
+    }
+    this.#sleepSoon()
+  }
+
+  /** There is something for the machine in shared memory. */
+  ring(): void {
+    this.#run()
+  }
+
+  /** Send the machine a command. */
+  command(name: string, payload: unknown): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new ClosedError('the agent'))
+    return new Promise((resolve, reject) => {
+      this.#commands.push({ name, payload, resolve, reject })
+      this.#run()
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#watcher.close()
+    this.#machine.close()
+    for (const { reject } of this.#commands.splice(0)) reject(new ClosedError('the agent'))
+  }
+
+  /** Who asks in the middle of a turn is served by the next one, which follows. */
+  #run(): void {
+    if (this.#isTurning || this.#closed) return
+    this.#isTurning = true
+    let turns = 0
+    do turns += 1
+    while (this.#turn() && turns < TURNS_MAX)
+    this.#isTurning = false
+    this.#sleepSoon()
+    this.#onTurned()
+  }
+
+  #turn(): boolean {
+    this.#now = native.monotonicNs()
+    const commands = this.#commands
+    if (commands.length > 0) {
+      this.#commands = []
+      for (const command of commands) this.#obey(command)
+    }
+    const due = this.#timers.runDue(this.#now)
+    return this.#machine.turn() || due || commands.length > 0
+  }
+
+  #obey({ name, payload, resolve, reject }: Command): void {
+    try {
+      this.#machine.command(name, payload, { resolve, reject })
+    } catch (error) {
+      reject(systemFailure(error))
+    }
+  }
+
+  /** To be woken costs system calls: it is prepared once for all that is asked for in one turn of the event loop. */
+  #sleepSoon(): void {
+    if (this.#sleepsSoon || this.#closed) return
+    this.#sleepsSoon = true
+    setImmediate(() => {
+      this.#sleepsSoon = false
+      if (!this.#closed) this.#sleep()
+    })
+  }
+
+  #sleep(): void {
+    this.#isTurning = true
+    const any = this.#turn() || !this.#machine.prepareSleep()
+    this.#isTurning = false
+    this.#watch()
+    this.#setTimer()
+    this.#onTurned()
+    if (any) this.#sleepSoon()
+  }
+
+  #watch(): void {
+    const { descriptors } = this.#machine
+    if (
+      descriptors.length === this.#descriptors.length &&
+      descriptors.every((each, at) => each === this.#descriptors[at])
+    )
+      return
+    for (const token of this.#descriptors.keys()) this.#watcher.remove(token)
+    this.#descriptors = descriptors
+    for (const [token, descriptor] of descriptors.entries()) this.#watcher.add(token, descriptor)
+  }
+
+  #setTimer(): void {
+    const { nextNs } = this.#timers
+    if (this.#timer !== undefined && nextNs > this.#timerNs - TIMER_SLACK_NS) return
+    clearTimeout(this.#timer)
+    this.#timerNs = nextNs
+    const delayMs = Math.max(0, Math.ceil((nextNs - native.monotonicNs()) / 1e6))
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined
+        this.#run()
+      },
+      Math.min(delayMs, 2 ** 31 - 1),
+    ).unref()
+  }
+}
