@@ -2,8 +2,8 @@ import { constants } from 'node:os'
 import { AetherError, SystemError } from './errors.ts'
 import { native } from './native.ts'
 
-/** Node.js numbers errors of its own, such as those of getaddrinfo(3), below the kernel's. */
-const ERRNO_MAX = 4095
+/** Node.js numbers errors of its own from 3000 on, such as those of getaddrinfo(3). The kernel's are far below. */
+const ERRNO_MAX = 2999
 const ENOMEM = 12
 
 /**

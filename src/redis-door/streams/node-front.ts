@@ -30,6 +30,8 @@ export class NodeFront implements Front {
     const closed = once(this.#server, 'close')
     this.#server.close()
     await closed
+    // Their owners are told in the next turn.
+    await new Promise<void>((resolve) => setImmediate(resolve))
   }
 }
 
@@ -63,7 +65,7 @@ class SocketStream implements ByteStream {
   }
 
   write(bytes: Uint8Array): void {
-    this.#socket.write(Buffer.from(bytes))
+    if (this.isWritable) this.#socket.write(Buffer.from(bytes))
   }
 
   setReading(isReading: boolean): void {
