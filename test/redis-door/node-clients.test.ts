@@ -1,22 +1,19 @@
 /** Clients that programs have, as they are: each as its own documentation uses it, on a door. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import KeyvRedis from '@keyv/redis'
 import { createClient, createCluster } from '@redis/client'
-import { createAdapter } from '@socket.io/redis-adapter'
 import { RedisStore } from 'connect-redis'
 import { Cluster, Redis } from 'ioredis'
 import { Keyv } from 'keyv'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
-import { Server } from 'socket.io'
 import { io as connectSocket } from 'socket.io-client'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { openDoor, type TestDoor } from './support/door.ts'
 import { redlockClass } from './support/redlock.ts'
+import { openSocketServer } from './support/socket-program.ts'
 
 useRuntimeDirectory()
 
@@ -267,14 +264,14 @@ test('redlock: one holder at a time, whose lock is extended while it works', asy
 })
 
 test('@socket.io/redis-adapter: servers tell, ask and count each other, and the clients of all', async () => {
-  const clients = [ioredis(), ioredis(), ioredis(), ioredis()]
-  const servers = await Promise.all([0, 2].map((at) => socketServer(clients[at]!, clients[at + 1]!)))
+  const redis = ioredis()
+  const servers = await Promise.all([0, 1].map(() => openSocketServer(door.port)))
   const sockets = servers.map(({ port }) => connectSocket(`http://127.0.0.1:${port}`, { transports: ['websocket'] }))
   const [one, other] = servers.map(({ io }) => io)
   try {
     await Promise.all(sockets.map((socket) => once(socket as never, 'connect')))
     // The adapters do not wait for it.
-    while ((await clients[0]!.pubsub('NUMSUB', 'socket.io-request#/#'))[1] !== 2) await sleep(5)
+    while ((await redis.pubsub('NUMSUB', 'socket.io-request#/#'))[1] !== 2) await sleep(5)
     const heard = sockets.map((socket) => once(socket as never, 'news'))
     one!.emit('news', { is: 1 })
     assert.deepEqual(await Promise.all(heard), [[{ is: 1 }], [{ is: 1 }]])
@@ -287,14 +284,7 @@ test('@socket.io/redis-adapter: servers tell, ask and count each other, and the 
     assert.deepEqual(await one!.serverSideEmitWithAck('ask'), ['here'])
   } finally {
     for (const socket of sockets) socket.disconnect()
-    await Promise.all(servers.map(({ io }) => io.close()))
-    for (const client of clients) client.disconnect()
+    await Promise.all(servers.map((server) => server.close()))
+    redis.disconnect()
   }
 })
-
-async function socketServer(publisher: Redis, subscriber: Redis): Promise<{ readonly io: Server; port: number }> {
-  const http = createServer()
-  const io = new Server(http, { adapter: createAdapter(publisher, subscriber) })
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  return { io, port: (http.address() as AddressInfo).port }
-}
