@@ -66,7 +66,8 @@ export const cliClusterProgram: OpenProgram = async (ports) => cli(true, '-c', '
 
 /**
  * Sets keys of the numbers that it is given, and answers with these. RedisCluster of 4.3.4, which Debian 12 has, cannot
- * ask for the slots again once a node is gone, and says so by an exception that is no RedisError. So it is opened again.
+ * ask for the slots again once a node is gone. It says so by an exception that is not a RedisError, so it is opened
+ * again.
  */
 const PYTHON = `
 import sys, redis
