@@ -7,13 +7,14 @@ import { execFile } from 'node:child_process'
 import { before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { io as connectSocket } from 'socket.io-client'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { cliClusterProgram, cliProgram, pythonClusterProgram, pythonProgram } from './support/child-programs.ts'
 import { type ClientProgram, clusterPrograms, type OpenProgram, plainPrograms } from './support/client-programs.ts'
 import { noPythonRedis, noRedisTools } from './support/debian-programs.ts'
 import { RawClient } from './support/raw-client.ts'
 import { type ServedNode, startNodes } from './support/served-nodes.ts'
-import { openSocketProgram } from './support/socket-program.ts'
+import { openSocketProgram, openSocketServer } from './support/socket-program.ts'
 
 useRuntimeDirectory()
 
@@ -35,6 +36,8 @@ class Writer {
   readonly name: string
   readonly keys: string[] = []
   answered = 0
+  /** The longest time without an answer to a write. */
+  pauseMs = 0
   readonly failures: unknown[] = []
   readonly #program: ClientProgram
   readonly #done: Promise<void>
@@ -46,6 +49,11 @@ class Writer {
     this.#done = this.#write()
   }
 
+  get told(): string {
+    const { name, answered, failures, pauseMs } = this
+    return `${name}: ${answered} answered, ${failures.length} failed, ${Math.round(pauseMs)} ms without an answer at most`
+  }
+
   async stop(): Promise<void> {
     if (this.#stopped) return
     this.#stopped = true
@@ -54,10 +62,13 @@ class Writer {
   }
 
   async #write(): Promise<void> {
+    let last = performance.now()
     for (let at = 1; !this.#stopped; at += 1) {
       try {
         const key = await this.#program.write(at)
         this.answered += 1
+        this.pauseMs = Math.max(this.pauseMs, performance.now() - last)
+        last = performance.now()
         if (key !== undefined) this.keys.push(key)
         await sleep(2)
       } catch (error) {
@@ -126,8 +137,29 @@ test('clients that know one address go on when its node is there again', async (
   using client = await RawClient.connect(victim.port)
   const { answered } = writers.find(({ name }) => name === 'ioredis: MULTI')!
   assert.ok(Number(await client.ask('GET', 'multi')) >= answered)
-  for (const { name, answered: count, failures } of writers)
-    t.diagnostic(`${name}: ${count} answered, ${failures.length} failed`)
+  for (const writer of writers) t.diagnostic(writer.told)
+})
+
+test('servers of Socket.IO at several nodes know each other and the clients of all', async () => {
+  const servers = await Promise.all(plain.map(({ port }) => openSocketServer(port)))
+  const sockets = servers.map(({ port }) => connectSocket(`http://127.0.0.1:${port}`, { transports: ['websocket'] }))
+  try {
+    await until(() => sockets.every(({ connected }) => connected), 'clients are connected')
+    let known = 0
+    // The adapters do not wait until they listen.
+    for (let tries = 0; known < 3 && tries < 100; tries += 1) {
+      known = (await servers[0]!.io.fetchSockets()).length
+      await sleep(10)
+    }
+    assert.equal(known, 3)
+    servers[2]!.io.on('ask', (answer: (value: string) => void) => answer('third'))
+    servers[1]!.io.on('ask', (answer: (value: string) => void) => answer('second'))
+    const answers = await servers[0]!.io.serverSideEmitWithAck('ask')
+    assert.deepEqual([...answers].sort(), ['second', 'third'])
+  } finally {
+    for (const socket of sockets) socket.disconnect()
+    await Promise.all(servers.map((server) => server.close()))
+  }
 })
 
 test('clients of a cluster go on by other nodes while one is gone', async (t) => {
@@ -149,8 +181,7 @@ test('clients of a cluster go on by other nodes while one is gone', async (t) =>
   await goOn(writers)
   await Promise.all(writers.map((writer) => writer.stop()))
   for (const node of others) await assertKept(writers, node, true)
-  for (const { name, answered, failures } of writers)
-    t.diagnostic(`${name}: ${answered} answered, ${failures.length} failed`)
+  for (const writer of writers) t.diagnostic(writer.told)
   await victim.start()
 })
 

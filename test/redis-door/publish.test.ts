@@ -95,6 +95,21 @@ test('a message at one node comes to those who listen at another one, in order',
   assert.deepEqual(await other.next(), { push: ['message', 'news', large] })
 })
 
+test('NUMSUB counts those who listen at any node, since clients take the nodes for one server', async () => {
+  await using doors = await openDoors(2)
+  const [one, other, third] = [await doors.connect(0), await doors.connect(1), await doors.connect(1)]
+  for (const listener of [other, third]) await listener.ask('SUBSCRIBE', 'n\xffws')
+  const here = await doors.connect(0)
+  await here.ask('SUBSCRIBE', 'n\xffws')
+  await here.ask('SSUBSCRIBE', 'shard')
+  assert.deepEqual(await one.ask('PUBSUB', 'NUMSUB', 'n\xffws', 'none'), ['n\xffws', 3, 'none', 0])
+  assert.deepEqual(await one.ask('PUBSUB', 'NUMSUB'), [])
+  const asker = await doors.connect(1)
+  assert.deepEqual(await asker.ask('PUBSUB', 'SHARDNUMSUB', 'shard', 'n\xffws'), ['shard', 1, 'n\xffws', 0])
+  const answers = await one.askAll([['MULTI'], ['PUBSUB', 'NUMSUB', 'n\xffws'], ['ECHO', 'x'], ['EXEC']])
+  assert.deepEqual(answers.at(-1), [['n\xffws', 3], 'x'])
+})
+
 test('a client that has gone listens to nothing', async () => {
   await using door = await openDoor()
   const [gone, other] = [await door.connect(), await door.connect()]
