@@ -5,8 +5,10 @@ import type { ListeningKind, Subscriptions } from './subscriptions.ts'
 
 /** In front of a message between nodes; those of {@link Publisher} begin with 0 or 1. */
 const COUNTS_HEAD = 2
-/** How long other nodes may take to answer. One that has just been killed is left out then. */
-const ANSWER_MS = 1000
+/** A question or answer may be lost where a connection is. Nodes that are gone meanwhile are not asked again. */
+const TRY_MS = 500
+/** Then those are left out that have not answered: nodes that are stopped, say. */
+const TRIES_MAX = 10
 
 /** Asked of all other nodes. */
 interface Question {
@@ -18,18 +20,21 @@ interface Question {
 /** What each node answers: of each name, how many of its clients listen to it. */
 interface CountsAnswer {
   readonly id: string
+  readonly rank: number
   readonly counts: readonly number[]
 }
 
-interface Waiting {
-  readonly take: (counts: readonly number[]) => void
+interface Asked {
+  readonly answers: Map<number, readonly number[]>
+  /** Called after each answer. */
+  onAnswer: () => void
 }
 
 /** How many clients listen, to whichever node they are connected. */
 export class NodeCounts {
   readonly #node: IndexNode
   readonly #subscriptions: Subscriptions
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #asked = new Map<string, Asked>()
 
   /** `stop` is called when the door closes. */
   readonly stop: () => void
@@ -47,26 +52,36 @@ export class NodeCounts {
 
   /** Of clients of all doors. */
   async everywhere(kind: ListeningKind, names: readonly string[]): Promise<number[]> {
-    const { nodes, rank } = this.#node
-    const others = nodes.filter((card) => card.rank !== rank && card.door !== undefined).length
-    const totals = this.here(kind, names)
-    if (others === 0 || names.length === 0) return totals
     const id = randomUUID()
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ANSWER_MS)
-      let left = others
-      const take = (counts: readonly number[]): void => {
-        for (const [at, count] of counts.entries()) totals[at]! += count
-        left -= 1
-        if (left > 0) return
+    const asked: Asked = { answers: new Map(), onAnswer: () => undefined }
+    this.#asked.set(id, asked)
+    for (let tries = 0; tries < TRIES_MAX && names.length > 0 && this.#isMissing(asked); tries += 1) {
+      const answered = this.#untilAnswered(asked)
+      this.#tell({ id, kind, names })
+      await answered
+    }
+    this.#asked.delete(id)
+    const totals = this.here(kind, names)
+    for (const counts of asked.answers.values()) for (const [at, count] of counts.entries()) totals[at]! += count
+    return totals
+  }
+
+  /** Whether any other node with a door has not answered. */
+  #isMissing({ answers }: Asked): boolean {
+    const { nodes, rank: own } = this.#node
+    return nodes.some(({ rank, door }) => rank !== own && door !== undefined && !answers.has(rank))
+  }
+
+  /** Resolves when all have answered, or it is time to ask again. */
+  #untilAnswered(asked: Asked): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, TRY_MS)
+      asked.onAnswer = () => {
+        if (this.#isMissing(asked)) return
         clearTimeout(timer)
         resolve()
       }
-      this.#waiting.set(id, { take })
-      this.#tell({ id, kind, names })
     })
-    this.#waiting.delete(id)
-    return totals
   }
 
   /** Answers go to all nodes, too: those that have not asked do not know the number. */
@@ -77,7 +92,13 @@ export class NodeCounts {
   #hear(bytes: Uint8Array): void {
     if (bytes[0] !== COUNTS_HEAD) return
     const message = JSON.parse(latin1Of(bytes.subarray(1))) as Question | CountsAnswer
-    if ('counts' in message) this.#waiting.get(message.id)?.take(message.counts)
-    else this.#tell({ id: message.id, counts: this.here(message.kind, message.names) })
+    if ('counts' in message) this.#take(message)
+    else this.#tell({ id: message.id, rank: this.#node.rank, counts: this.here(message.kind, message.names) })
+  }
+
+  #take({ id, rank, counts }: CountsAnswer): void {
+    const asked = this.#asked.get(id)
+    asked?.answers.set(rank, counts)
+    asked?.onAnswer()
   }
 }
