@@ -7,6 +7,8 @@ import { freePort } from '../../../tools/bench/peers/free-port.ts'
 import { until } from '../../cluster/support.ts'
 
 const main = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
+/** Much, for busy machines. */
+const START_MS_MAX = 60_000
 let indexes = 0
 
 const started = new Set<ChildProcess>()
@@ -41,7 +43,7 @@ export class ServedNode {
     this.#child = spawn(process.execPath, this.#arguments, { stdio: ['ignore', 'pipe', 'inherit'] })
     started.add(this.#child)
     this.#child.stdout!.on('data', (text) => (this.#said += String(text)))
-    await until(() => /^serving/m.test(this.#said), `${this.#arguments.join(' ')} takes clients`)
+    await until(() => /^serving/m.test(this.#said), `${this.#arguments.join(' ')} takes clients`, START_MS_MAX)
   }
 
   /** SIGKILL. */
