@@ -2,14 +2,18 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import KeyvRedis from '@keyv/redis'
-import { createClient } from '@redis/client'
+import { createClient, createCluster } from '@redis/client'
 import { RedisStore } from 'connect-redis'
 import { Cluster, Redis } from 'ioredis'
 import { Keyv } from 'keyv'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
+import { io as connectSocket } from 'socket.io-client'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { openDoor, type TestDoor } from './support/door.ts'
+import { redlockClass } from './support/redlock.ts'
+import { openSocketServer } from './support/socket-program.ts'
 
 useRuntimeDirectory()
 
@@ -157,6 +161,27 @@ test('node-redis: RESP2 and RESP3', async () => {
   }
 })
 
+test('node-redis cluster: keys of several shards, MULTI, channels of shards', async () => {
+  await using several = await openDoor({ shards: 4, isCluster: true })
+  const cluster = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${several.port}` }] })
+  await cluster.connect()
+  try {
+    assert.equal(cluster.slots.filter((slot) => slot !== undefined).length, 16_384)
+    await Promise.all(Array.from({ length: 100 }, (_, at) => cluster.set(`key:${at}`, at)))
+    for (let at = 0; at < 100; at += 1) assert.equal(await cluster.get(`key:${at}`), String(at))
+    assert.deepEqual(await cluster.mGet(['{one}:a', '{one}:b']), [null, null])
+    // It asks each node for what that has.
+    assert.deepEqual(await cluster.mGet(['key:1', 'key:2', 'key:3']), ['1', '2', '3'])
+    assert.deepEqual(await cluster.multi().set('{one}:a', '1').incr('{one}:a').exec(), ['OK', 2])
+    const heard = new Promise((resolve) => {
+      void cluster.sSubscribe('news', resolve).then(() => cluster.sPublish('news', 'hello'))
+    })
+    assert.equal(await heard, 'hello')
+  } finally {
+    await cluster.close()
+  }
+})
+
 test('connect-redis: sessions of express', async () => {
   const client = createClient({ socket: { port: door.port, host: '127.0.0.1' } })
   await client.connect()
@@ -207,5 +232,59 @@ test('rate-limiter-flexible: no more than the limit, of several clients at once'
     assert.ok(left !== null && left.consumedPoints >= 11)
   } finally {
     for (const client of clients) client.disconnect()
+  }
+})
+
+test('redlock: one holder at a time, whose lock is extended while it works', async () => {
+  const clients = [ioredis(), ioredis()]
+  try {
+    const [one, other] = clients.map((client) => new redlockClass([client], { retryCount: 2, retryDelay: 5 }))
+    const lock = await one!.acquire(['lock:a', 'lock:b'], 1000)
+    await assert.rejects(other!.acquire(['lock:b'], 1000), /quorum/)
+    assert.equal(await clients[1]!.get('lock:a'), lock.value)
+    const extended = await lock.extend(60_000)
+    assert.ok((await clients[1]!.pttl('lock:b')) > 50_000)
+    await extended.release()
+    assert.equal(await clients[1]!.exists('lock:a', 'lock:b'), 0)
+    // It is held for 600 ms, and redlock extends what has 500 ms left.
+    const patient = new redlockClass([clients[1]!], { retryCount: -1, retryDelay: 5 })
+    let holders = 0
+    const hold = async (): Promise<number> => {
+      holders += 1
+      const most = holders
+      await sleep(20)
+      holders -= 1
+      return most
+    }
+    const most = await Promise.all([one!, patient].map((each) => each.using(['lock:c'], 600, hold)))
+    assert.deepEqual(most, [1, 1])
+  } finally {
+    for (const client of clients) client.disconnect()
+  }
+})
+
+test('@socket.io/redis-adapter: servers tell, ask and count each other, and the clients of all', async () => {
+  const redis = ioredis()
+  const servers = await Promise.all([0, 1].map(() => openSocketServer(door.port)))
+  const sockets = servers.map(({ port }) => connectSocket(`http://127.0.0.1:${port}`, { transports: ['websocket'] }))
+  const [one, other] = servers.map(({ io }) => io)
+  try {
+    await Promise.all(sockets.map((socket) => once(socket as never, 'connect')))
+    // The adapters do not wait for it.
+    while ((await redis.pubsub('NUMSUB', 'socket.io-request#/#'))[1] !== 2) await sleep(5)
+    const heard = sockets.map((socket) => once(socket as never, 'news'))
+    one!.emit('news', { is: 1 })
+    assert.deepEqual(await Promise.all(heard), [[{ is: 1 }], [{ is: 1 }]])
+    assert.equal((await one!.fetchSockets()).length, 2)
+    sockets[1]!.on('question', (number: number, answer: (value: number) => void) => answer(number + 1))
+    one!.in(sockets[1]!.id!).socketsJoin('red')
+    while ((await one!.in('red').fetchSockets()).length === 0);
+    assert.deepEqual(await one!.to('red').timeout(5000).emitWithAck('question', 41), [42])
+    other!.on('ask', (answer: (value: string) => void) => answer('here'))
+    assert.deepEqual(await one!.serverSideEmitWithAck('ask'), ['here'])
+  } finally {
+    for (const socket of sockets) socket.disconnect()
+    await Promise.all(servers.map((server) => server.close()))
+    redis.disconnect()
   }
 })

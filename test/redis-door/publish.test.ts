@@ -1,6 +1,7 @@
 /** Publish/subscribe at the door, and what redis-server does. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { withoutRedis } from '../index-service/support/differential.ts'
 import { openDoor, openRedis } from './support/door.ts'
@@ -93,6 +94,24 @@ test('a message at one node comes to those who listen at another one, in order',
   await one.ask('PUBLISH', 'news', large)
   for (let at = 0; at < 100; at += 1) assert.deepEqual(await other.next(), { push: ['message', 'news', `${at}`] })
   assert.deepEqual(await other.next(), { push: ['message', 'news', large] })
+})
+
+test('NUMSUB counts those who listen at any node, since clients take the nodes for one server', async () => {
+  await using doors = await openDoors(2)
+  const [one, other, third] = [await doors.connect(0), await doors.connect(1), await doors.connect(1)]
+  for (const listener of [other, third]) await listener.ask('SUBSCRIBE', 'n\xffws')
+  const here = await doors.connect(0)
+  await here.ask('SUBSCRIBE', 'n\xffws')
+  await here.ask('SSUBSCRIBE', 'shard')
+  const count = (): Promise<Answer> => one.ask('PUBSUB', 'NUMSUB', 'n\xffws', 'none')
+  // Nodes that have just begun may not know each other yet.
+  for (let tries = 0; tries < 500 && JSON.stringify(await count()).includes(',1,'); tries += 1) await sleep(10)
+  assert.deepEqual(await count(), ['n\xffws', 3, 'none', 0])
+  assert.deepEqual(await one.ask('PUBSUB', 'NUMSUB'), [])
+  const asker = await doors.connect(1)
+  assert.deepEqual(await asker.ask('PUBSUB', 'SHARDNUMSUB', 'shard', 'n\xffws'), ['shard', 1, 'n\xffws', 0])
+  const answers = await one.askAll([['MULTI'], ['PUBSUB', 'NUMSUB', 'n\xffws'], ['ECHO', 'x'], ['EXEC']])
+  assert.deepEqual(answers.at(-1), [['n\xffws', 3], 'x'])
 })
 
 test('a client that has gone listens to nothing', async () => {

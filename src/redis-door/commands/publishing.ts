@@ -66,9 +66,13 @@ function channelsOf(kind: ListeningKind): Run {
   }
 }
 
+/** Clients that know a cluster ask each node and add up. Others take the nodes for one server. */
 function countsOf(kind: ListeningKind): Run {
-  return ({ publisher }, _client, names) =>
-    names.flatMap((name) => [name, publisher.subscriptions.of(kind, latin1Of(name))?.size ?? 0])
+  return async ({ publisher: { counts }, settings }, _client, names) => {
+    const texts = names.map(latin1Of)
+    const found = settings.isCluster ? counts.here(kind, texts) : await counts.everywhere(kind, texts)
+    return names.flatMap((name, at) => [name, found[at]!])
+  }
 }
 
 const pubsub = withSubcommands({

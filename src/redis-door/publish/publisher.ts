@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { bytesOf, type IndexNode, latin1Of } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
 import { type ProtocolVersion, ReplyWriter } from '../protocol/reply-writer.ts'
+import { NodeCounts } from './node-counts.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 /** In front of a message between nodes: whether it is for the channels of SSUBSCRIBE, and the channel's length. */
@@ -13,6 +14,7 @@ const HEAD_BYTES = 5
  */
 export class Publisher {
   readonly subscriptions: Subscriptions = new Subscriptions()
+  readonly counts: NodeCounts
   readonly #node: IndexNode
   readonly #writer = new ReplyWriter()
 
@@ -21,7 +23,12 @@ export class Publisher {
 
   constructor(node: IndexNode) {
     this.#node = node
-    this.stop = node.onTold((message) => this.#hear(message))
+    this.counts = new NodeCounts(node, this.subscriptions)
+    const stopHearing = node.onTold((message) => this.#hear(message))
+    this.stop = () => {
+      stopHearing()
+      this.counts.stop()
+    }
   }
 
   /** How many clients of this door it comes to. Those of other nodes are not counted, as in a Redis Cluster. */
@@ -69,7 +76,8 @@ export class Publisher {
   }
 
   #hear(packedMessage: Uint8Array): void {
-    if (this.subscriptions.isEmpty) return
+    // What begins otherwise is of `NodeCounts`.
+    if (this.subscriptions.isEmpty || packedMessage[0]! > 1) return
     const view = Buffer.from(packedMessage.buffer, packedMessage.byteOffset, packedMessage.byteLength)
     const channelEnd = HEAD_BYTES + view.readUInt32LE(1)
     this.deliver(view.subarray(HEAD_BYTES, channelEnd), view.subarray(channelEnd), view[0] === 1)
