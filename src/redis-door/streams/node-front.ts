@@ -8,18 +8,28 @@ import type { ByteStream, Front, StreamOwner, TakeStream } from './byte-stream.t
 /** A front by Node.js' own servers, encrypted if there are `tls` options. */
 export class NodeFront implements Front {
   readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  #ended: (() => void) | undefined
 
-  private constructor(server: Server) {
-    this.#server = server
+  private constructor(take: TakeStream, tls: TlsOptions | undefined) {
+    const takeSocket = (socket: Socket): void => {
+      this.#sockets.add(socket)
+      take(new SocketStream(socket))
+      // After its owner is told.
+      socket.on('close', () => {
+        this.#sockets.delete(socket)
+        if (this.#sockets.size === 0) this.#ended?.()
+      })
+    }
+    this.#server = tls === undefined ? createServer(takeSocket) : createTlsServer(tls, takeSocket)
   }
 
   /** @throws SystemError if it cannot listen there. */
   static async open(address: string, port: number, take: TakeStream, tls?: TlsOptions): Promise<NodeFront> {
-    const takeSocket = (socket: Socket): void => take(new SocketStream(socket))
-    const server = tls === undefined ? createServer(takeSocket) : createTlsServer(tls, takeSocket)
-    server.listen(port, address)
-    await withSystemFailures(() => once(server, 'listening'))
-    return new NodeFront(server)
+    const front = new NodeFront(take, tls)
+    front.#server.listen(port, address)
+    await withSystemFailures(() => once(front.#server, 'listening'))
+    return front
   }
 
   get port(): number {
@@ -30,8 +40,10 @@ export class NodeFront implements Front {
     const closed = once(this.#server, 'close')
     this.#server.close()
     await closed
-    // Their owners are told in the next turn.
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    if (this.#sockets.size > 0)
+      await new Promise<void>((resolve) => {
+        this.#ended = resolve
+      })
   }
 }
 
