@@ -16,7 +16,7 @@ export interface LocalAgentOptions {
 
 /** Turns in a row, before the event loop has its own. */
 const TURNS_MAX = 64
-/** A timer that would be due this much earlier is set anew. */
+/** A timer that would be due this much earlier is set again. */
 const TIMER_SLACK_NS = 500_000
 
 interface Command {
@@ -93,7 +93,7 @@ export class LocalAgent {
     for (const { reject } of this.#commands.splice(0)) reject(new ClosedError('the agent'))
   }
 
-  /** Who asks in the middle of a turn is served by the next one, which follows. */
+  /** What is asked for in the middle of a turn is done in the next one, which follows. */
   #run(): void {
     if (this.#isTurning || this.#closed) return
     this.#isTurning = true

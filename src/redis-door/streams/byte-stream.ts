@@ -6,7 +6,7 @@ export interface StreamOwner {
   received(piece: Buffer): void
   /** All that was written is sent. */
   drained(): void
-  /** It has ended, whoever ended it. Nothing follows. */
+  /** It has ended, on either side. Nothing follows. */
   closed(): void
 }
 

@@ -16,12 +16,12 @@ const EVENTS_MAX = 256
 const CHUNK_BYTES = 64 * 1024
 /** With less left, another one is begun. */
 const ROOM_BYTES_LEAST = 16 * 1024
-/** Where no descriptor is left, whoever waits is looked at again. */
+/** Where no descriptor is left, callers that wait are looked at again after this time. */
 const ACCEPT_AGAIN_MS = 100
 
 /**
- * A front that takes all that has come on all streams by one call of the addon, and sends at once. Of a short request
- * it needs about half the time of Node.js' streams: see docs/benchmarks.md.
+ * A front that takes all that has come on all streams by one call of the addon, and sends at once. Its figures beside
+ * those of Node.js' streams are in docs/benchmarks.md.
  */
 export class NativeFront implements Front {
   readonly #take: TakeStream

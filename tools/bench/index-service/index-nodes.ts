@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { native } from 'aether-dsm/internal/native'
 import { answerOf, askProcess } from '../ask-process.ts'
 import { endProcesses } from '../end-processes.ts'
-import type { FromIndexNode, NodePlan, NodeStatus, ToIndexNode } from './node-orders.ts'
+import type { DoorPorts, FromIndexNode, NodePlan, NodeStatus, ToIndexNode } from './node-orders.ts'
 
 export interface NodesPlan {
   readonly replicas: number
@@ -37,7 +37,7 @@ export class IndexNodes implements AsyncDisposable {
   readonly name: string
   readonly stages: NodeStages
   /** Where the first node takes clients of Redis. */
-  readonly doorPort: number | undefined
+  readonly doorPorts: DoorPorts | undefined
   readonly #plan: NodesPlan
   readonly #group: string
   readonly #nodes = new Map<number, ChildProcess>()
@@ -46,7 +46,7 @@ export class IndexNodes implements AsyncDisposable {
     this.name = name
     this.#group = group
     this.#plan = plan
-    this.doorPort = opened[0]?.doorPort
+    this.doorPorts = opened[0]?.doorPorts
     for (const { rank, child } of opened) this.#nodes.set(rank, child)
     const latest = (of: (node: OpenedProcess) => number): number => Math.max(...opened.map(of))
     this.stages = { joinedNs: latest(({ joinedNs }) => joinedNs), openedNs: latest(({ openedNs }) => openedNs) }
@@ -115,13 +115,13 @@ interface OpenedProcess {
   readonly rank: number
   readonly joinedNs: number
   readonly openedNs: number
-  readonly doorPort: number | undefined
+  readonly doorPorts: DoorPorts | undefined
 }
 
 async function opened(child: ChildProcess): Promise<OpenedProcess> {
   const began = native.monotonicNs()
-  const { rank, joinedNs, openedNs, doorPort } = await answerOf<FromIndexNode, 'opened'>(child, 'opened')
-  return { child, rank, joinedNs: joinedNs - began, openedNs: openedNs - began, doorPort }
+  const { rank, joinedNs, openedNs, doorPorts } = await answerOf<FromIndexNode, 'opened'>(child, 'opened')
+  return { child, rank, joinedNs: joinedNs - began, openedNs: openedNs - began, doorPorts }
 }
 
 function nodePlan(plan: NodesPlan, group: string, name: string, place: number | undefined): NodePlan {

@@ -32,6 +32,12 @@ export interface NodeStatus {
   readonly rssBytes: number
 }
 
+/** Where clients of Redis come, by what takes them. */
+export interface DoorPorts {
+  readonly native: number
+  readonly node: number
+}
+
 /** What it says. */
 export type FromIndexNode =
   /** Times are those of the clock that all processes of a machine have. */
@@ -40,8 +46,7 @@ export type FromIndexNode =
       readonly rank: number
       readonly joinedNs: number
       readonly openedNs: number
-      /** Where clients of Redis come. */
-      readonly doorPort: number | undefined
+      readonly doorPorts: DoorPorts | undefined
     }
   | NodeStatus
   | { readonly kind: 'closed' }

@@ -20,9 +20,13 @@ async function run(plan: NodePlan): Promise<void> {
   const joinedNs = native.monotonicNs()
   const node = await openNode(group, {
     ...{ name, replicas, memoryBytes },
+    // As `aether serve` has it.
+    thread: plan.hasDoor ? 'program' : 'own',
     ...(directory === undefined ? {} : { directory }),
   })
-  const door = plan.hasDoor ? await RedisDoor.open(node, doorSettings) : undefined
+  const openDoor = (front: 'native' | 'node'): Promise<RedisDoor> => RedisDoor.open(node, { ...doorSettings, front })
+  const doors = plan.hasDoor ? { native: await openDoor('native'), node: await openDoor('node') } : undefined
+  const doorPorts = doors && { native: doors.native.port, node: doors.node.port }
   const follow = async ({ kind }: ToIndexNode): Promise<void> => {
     if (kind === 'status') {
       const only = node.held.get(0)!
@@ -31,7 +35,7 @@ async function run(plan: NodePlan): Promise<void> {
       const rssBytes = process.memoryUsage.rss()
       return say({ kind, leader: only.leader, failOver: lastFailOver, keys, heldBytes, rssBytes })
     }
-    await door?.close()
+    for (const door of Object.values(doors ?? {})) await door.close()
     await node.close()
     await group.close()
     process.send?.({ kind: 'closed' } satisfies FromIndexNode, () => process.exit(0))
@@ -39,7 +43,7 @@ async function run(plan: NodePlan): Promise<void> {
   process.on('message', (told: ToIndexNode) => {
     follow(told).catch((error: unknown) => say({ kind: 'failed', why: whyOf(error) }))
   })
-  say({ kind: 'opened', rank: group.rank, joinedNs, openedNs: native.monotonicNs(), doorPort: door?.port })
+  say({ kind: 'opened', rank: group.rank, joinedNs, openedNs: native.monotonicNs(), doorPorts })
 }
 
 endWithParent()

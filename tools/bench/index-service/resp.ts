@@ -33,18 +33,22 @@ interface Target {
   readonly port: number
 }
 
-/** `redis-benchmark` on the door of a node and on a Redis server, one after the other. Both use TCP. */
+/** `redis-benchmark` on two doors of a node and on a Redis server, one after the other. All use TCP. */
 export async function benchResp(plan: SectionPlan): Promise<void> {
   await using nodes = await IndexNodes.start({ replicas: 1, hasDoor: true })
-  const own = { provider: 'aether', port: nodes.doorPort! }
+  const ports = nodes.doorPorts!
+  const own = [
+    { provider: 'aether', port: ports.native },
+    { provider: 'aether, by node:net', port: ports.node },
+  ]
   await unlessMissing('Redis', plan.onMissing, async () => {
-    if (!plan.peers.includes('Redis')) return await benchTargets(plan, [own])
+    if (!plan.peers.includes('Redis')) return await benchTargets(plan, own)
     using scratch = new ScratchDirectory()
     const port = await freePort()
     await using _server = await RedisServer.start(scratch.path, ['--port', String(port), '--bind', '127.0.0.1'])
-    await benchTargets(plan, [own, { provider: redisProvider(), port }])
+    await benchTargets(plan, [...own, { provider: redisProvider(), port }])
   })
-  plan.keep(await idleConnections(nodes, own.port))
+  plan.keep(await idleConnections(nodes, ports.native))
 }
 
 async function benchTargets({ timeMs, keep }: SectionPlan, targets: readonly Target[]): Promise<void> {
