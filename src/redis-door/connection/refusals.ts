@@ -1,5 +1,6 @@
 import { commandNamed, type FaultReply, faultOfCall, fitsArity, wrongArity } from '../../index-service/index.ts'
 import { entryNamed } from '../catalogue/catalogue.ts'
+import { subcommandFault } from '../catalogue/subcommand-fault.ts'
 import type { DoorCommand } from '../commands/door-command.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { Request } from '../protocol/request.ts'
@@ -23,7 +24,7 @@ export function refusalOf(door: DoorServices, client: DoorClient, { request, com
   const { name, args } = request
   if (!client.isAuthenticated && command?.isOpen !== true)
     return { fault: 'NOAUTH', message: 'Authentication required.' }
-  const fault = command === undefined ? faultOfCall(name, args) : faultOfCommand(command, args)
+  const fault = command === undefined ? faultOfIndex(name, args) : faultOfCommand(command, args)
   if (fault !== undefined) return fault
   if (request.isTooLong) return TOO_LONG
   const known = command?.name ?? commandNamed(name)!.name
@@ -34,6 +35,10 @@ export function refusalOf(door: DoorServices, client: DoorClient, { request, com
   if (client.transaction !== undefined && command?.inTransaction === 'refused')
     return { fault: 'ERR', message: 'Command not allowed inside a transaction' }
   return undefined
+}
+
+function faultOfIndex(name: string, args: readonly Uint8Array[]): FaultReply | undefined {
+  return faultOfCall(name, args) ?? subcommandFault(commandNamed(name)!.name, args)
 }
 
 function faultOfCommand(command: DoorCommand, args: readonly Uint8Array[]): FaultReply | undefined {

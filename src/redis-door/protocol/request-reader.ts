@@ -72,7 +72,7 @@ export class RequestReader {
       if (this.#skipped > 0 && !this.#skip()) return undefined
       if (this.#pieces.length > 0 && !this.#gather()) return undefined
       const request = this.#left === NONE ? this.#begin() : this.#readArguments()
-      if (request !== undefined && request.name !== '') return request
+      if (request !== undefined && request !== NOTHING) return request
       // An empty request is none. What was not complete may be with what comes behind it.
       if (request === undefined && this.#skipped === 0 && this.#pieces.length === 0) return undefined
     }
@@ -231,7 +231,6 @@ function requestOf(name: Uint8Array, args: readonly Uint8Array[]): Request {
 
 /** The most frequent names are short: they are looked up by their bytes. */
 function nameOf(bytes: Uint8Array): string {
-  if (bytes.length === 0) return ' '
   if (bytes.length > 6) return latin1Of(bytes)
   let code = 0
   for (const byte of bytes) code = code * 256 + byte

@@ -5,8 +5,11 @@ import {
   latin1Of,
   type Reply,
   type ShardScratch,
+  wrongArity,
 } from '../../index-service/index.ts'
 import type { ScriptRights } from '../access/door-users.ts'
+import { entryNamed } from '../catalogue/catalogue.ts'
+import { subcommandFault } from '../catalogue/subcommand-fault.ts'
 import { databaseOf } from '../commands/connections.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { ProtocolVersion } from '../protocol/reply-writer.ts'
@@ -36,6 +39,7 @@ export interface ScriptCallsOptions {
 
 const NOT_ALLOWED: FaultReply = { fault: 'ERR', message: 'This Redis command is not allowed from script' }
 const WRONG_COUNT: FaultReply = { fault: 'ERR', message: 'Wrong number of args calling Redis command from script' }
+const UNKNOWN: FaultReply = { fault: 'ERR', message: 'Unknown Redis command called from script' }
 const ELSEWHERE: FaultReply = {
   fault: 'ERR',
   message: 'Script attempted to access a non local key in a cluster node',
@@ -68,13 +72,15 @@ export class ScriptCalls implements ScriptHost {
     const spec = commandNamed(name)
     if (spec === undefined) return this.#unknown(name)
     if (!fitsArity(spec, args.length)) return WRONG_COUNT
-    if (spec.blocking !== undefined) {
-      if (!spec.name.startsWith('x')) return NOT_ALLOWED
-      if (args.some((option) => latin1Of(option).toLowerCase() === 'block'))
-        return { fault: 'ERR', message: `${spec.name} command is not allowed with BLOCK option from scripts` }
-    }
+    const fault = subcommandFault(spec.name, args)
+    if (fault !== undefined) return fault.message.startsWith('unknown') ? UNKNOWN : WRONG_COUNT
+    if (spec.blocking !== undefined && entryNamed(spec.name)?.flags.has('noscript') === true) return NOT_ALLOWED
     if (spec.isWrite && this.#options.isReadOnly)
       return { fault: 'ERR', message: 'Write commands are not allowed from read-only scripts.' }
+    if (spec.blocking !== undefined) {
+      if (spec.name.startsWith('x') && args.some((option) => latin1Of(option).toLowerCase() === 'block'))
+        return { fault: 'ERR', message: `${name} command is not allowed with BLOCK option from scripts` }
+    }
     const refused = this.#options.rights.refusal(spec.name, args)
     if (refused !== undefined) return refused
     for (const at of spec.keys(args)) {
@@ -101,7 +107,7 @@ export class ScriptCalls implements ScriptHost {
   #unknown(name: string): FaultReply {
     return this.#options.isOfDoor(name)
       ? NOT_ALLOWED
-      : { fault: 'ERR', message: 'Unknown Redis command called from script' }
+      : UNKNOWN
   }
 }
 
@@ -118,7 +124,7 @@ const ownCommands: Readonly<Record<string, OwnCommand>> = {
       return 'OK'
     },
   },
-  ping: { arity: -1, run: (_calls, [text]) => text ?? 'PONG' },
+  ping: { arity: -1, run: (_calls, [text, more]) => (more === undefined ? (text ?? 'PONG') : wrongArity('ping')) },
   publish: { arity: 3, run: (calls, [channel, message]) => calls.publish(channel!, message!, false) },
   spublish: { arity: 3, run: (calls, [channel, message]) => calls.publish(channel!, message!, true) },
 }
