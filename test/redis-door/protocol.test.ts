@@ -47,6 +47,8 @@ const sequences: readonly (readonly [bytes: string, requests: readonly string[]]
   ['PING\r\n*x\r\n', ['["PING"]', 'Protocol error: invalid multibulk length']],
   ['*1\r\n+a\r\n', ["Protocol error: expected '$', got '+'"]],
   ['*1\r\n$-1\r\n', ['Protocol error: invalid bulk length']],
+  ['*1\r\n$01\r\n', ['Protocol error: invalid bulk length']],
+  ['*-0\r\n', ['Protocol error: invalid multibulk length']],
   ['*1\r\n$1001\r\n', ['Protocol error: invalid bulk length']],
   ['a "b\r\n', ['Protocol error: unbalanced quotes in request']],
 ]

@@ -207,7 +207,7 @@ export class DoorConnection implements ClientLine {
     if (refusal !== undefined) {
       this.#next += 1
       if (this.client.transaction !== undefined) this.client.transaction.isBroken = true
-      this.#refuse(request, refusal)
+      this.#refuse(request, command?.name === 'exec' ? this.#aborted(refusal) : refusal)
       return undefined
     }
     const paused = this.#door.pause.isOn ? this.#door.pause.of(mayWrite(this.client, request)) : undefined
@@ -219,6 +219,14 @@ export class DoorConnection implements ClientLine {
       return undefined
     }
     return command === undefined ? this.#beginCalls() : this.#beginCommand(command, request)
+  }
+
+  /** An EXEC that is refused ends the transaction. */
+  #aborted({ fault, message }: FaultReply): FaultReply {
+    this.client.transaction = undefined
+    this.client.watched.length = 0
+    const why = fault === 'ERR' ? message : `${fault} ${message}`
+    return { fault: 'EXECABORT', message: `Transaction discarded because of: ${why}` }
   }
 
   #refuse({ name }: Request, refusal: FaultReply): void {

@@ -184,6 +184,8 @@ export class RequestReader {
     const isNegative = this.#bytes[start] === MINUS
     const first = isNegative ? start + 1 : start
     if (first >= end || end - first > 15) return undefined
+    // Redis takes no zero in front of other digits, nor behind a minus.
+    if (this.#bytes[first] === ZERO && (isNegative || end - first > 1)) return undefined
     let value = 0
     for (let at = first; at < end; at += 1) {
       const digit = this.#bytes[at]!

@@ -77,10 +77,8 @@ export class ScriptCalls implements ScriptHost {
     if (spec.blocking !== undefined && entryNamed(spec.name)?.flags.has('noscript') === true) return NOT_ALLOWED
     if (spec.isWrite && this.#options.isReadOnly)
       return { fault: 'ERR', message: 'Write commands are not allowed from read-only scripts.' }
-    if (spec.blocking !== undefined) {
-      if (spec.name.startsWith('x') && args.some((option) => latin1Of(option).toLowerCase() === 'block'))
-        return { fault: 'ERR', message: `${name} command is not allowed with BLOCK option from scripts` }
-    }
+    if (spec.blocking !== undefined && asksToWait(args))
+      return { fault: 'ERR', message: `${name} command is not allowed with BLOCK option from scripts` }
     const refused = this.#options.rights.refusal(spec.name, args)
     if (refused !== undefined) return refused
     for (const at of spec.keys(args)) {
@@ -109,6 +107,24 @@ export class ScriptCalls implements ScriptHost {
       ? NOT_ALLOWED
       : UNKNOWN
   }
+}
+
+/** Whether XREAD or XREADGROUP has BLOCK before anything that is no option: Redis refuses it when it comes to it. */
+function asksToWait(args: readonly Uint8Array[]): boolean {
+  for (let at = 0; at + 1 < args.length; ) {
+    const option = latin1Of(args[at]!).toLowerCase()
+    if (option === 'block') return true
+    if (option === 'count' && !isInteger(latin1Of(args[at + 1]!))) return false
+    const words = ({ count: 2, group: 3, noack: 1 } as Readonly<Record<string, number>>)[option]
+    if (words === undefined) return false
+    at += words
+  }
+  return false
+}
+
+/** Of 64 bits. */
+function isInteger(text: string): boolean {
+  return /^(0|-?[1-9]\d{0,18})$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }
 
 interface OwnCommand {

@@ -67,11 +67,25 @@ export function drawBatch(pick: Picker): Command[] {
   // A transaction, at times across batches.
   if (pick.once(6)) {
     if (pick.once(2)) batch.unshift(['MULTI'])
-    if (pick.once(2)) batch.unshift(['WATCH', ...(many(1, 2, key)(pick) as string[])])
     if (!pick.once(3)) batch.push([pick.once(8) ? 'DISCARD' : 'EXEC'])
   }
   // In a transaction, the door refuses HELLO: the version would change in the midst of an answer.
   return batch.flatMap((command) => (command[0] === 'HELLO' ? [['DISCARD'], command] : [command]))
+}
+
+/**
+ * WATCH, what another client does, and a transaction. What it does is a change to both servers, or to none: a key that
+ * was made and removed meanwhile has changed for Redis alone.
+ */
+export function drawWatch(pick: Picker): readonly [watch: Command[], meanwhile: Command[], transaction: Command[]] {
+  const watched = many(1, 2, key)(pick) as string[]
+  const meanwhile = pick.of([
+    ['SET', watched[0]!, 'new'],
+    ['EXISTS', ...watched],
+    ['TYPE', watched[0]!],
+  ])
+  const commands = Array.from({ length: pick.below(6) }, () => withoutChance(drawCommand(pick)))
+  return [[['DISCARD'], ['SELECT', '0'], ['WATCH', ...watched]], [meanwhile], [['MULTI'], ...commands, ['EXEC']]]
 }
 
 /** A command that may wait until another client does something. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Picker } from '../../../index-service/support/program-parts.ts'
 import type { Command } from '../../../index-service/support/programs.ts'
-import { drawBatch, drawWait } from './batches.ts'
+import { drawBatch, drawWait, drawWatch } from './batches.ts'
 import { shownAnswer } from './same-answer.ts'
 import { encoded, Wire, type WireReply } from './wire.ts'
 
@@ -49,11 +49,17 @@ export async function fuzzCommands({ own, theirs, seed, commands }: CommandFuzz)
         pair.waits = drawWait(pick)
         for (const wire of [pair.own, pair.theirs]) wire.send(encoded(pair.waits))
         done += 1
+      } else if (pick.once(20)) {
+        const [watch, meanwhile, transaction] = drawWatch(pick)
+        await compare(pair, watch, where)
+        await compare(control, meanwhile, `${where}, meanwhile`)
+        await compare(pair, transaction, where)
+        done += watch.length + meanwhile.length + transaction.length
       } else {
         const batch = drawBatch(pick)
-        const [mine, others] = await both(pair, batch)
-        for (const [number, command] of batch.entries())
-          check(pair, command, [mine[number]!, others[number]!], `${where}, command ${number}`)
+        // The door does a pipeline in one piece: what waits is served behind it, where Redis serves within it.
+        const isAlone = pairs.every(({ waits }) => waits === undefined)
+        for (const part of isAlone ? [batch] : batch.map((command) => [command])) await compare(pair, part, where)
         done += batch.length
       }
       await settle(control, pairs, where)
@@ -72,6 +78,12 @@ async function openPair(ownPort: number, theirSocket: string): Promise<Pair> {
 
 function both(pair: Pair, commands: readonly Command[]): Promise<[WireReply[], WireReply[]]> {
   return Promise.all([pair.own.run(commands), pair.theirs.run(commands)])
+}
+
+async function compare(pair: Pair, commands: readonly Command[], where: string): Promise<void> {
+  const [mine, others] = await both(pair, commands)
+  for (const [at, command] of commands.entries())
+    check(pair, command, [mine[at]!, others[at]!], `${where}, command ${at}`)
 }
 
 function check(pair: Pair, command: Command, [mine, others]: readonly [WireReply, WireReply], where: string): void {
