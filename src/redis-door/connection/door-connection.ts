@@ -19,7 +19,7 @@ import { faultOfThrown } from '../routing/faults.ts'
 import { type DataRequest, isNoSlot } from '../routing/router.ts'
 import type { ShardLine } from '../routing/shard-line.ts'
 import { type ClientLine, DoorClient } from './client.ts'
-import { mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
+import { aborted, mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
 import { waited } from './waiting.ts'
 
 /** Requests that are read before those before them are done. With more, the socket waits. */
@@ -207,7 +207,7 @@ export class DoorConnection implements ClientLine {
     if (refusal !== undefined) {
       this.#next += 1
       if (this.client.transaction !== undefined) this.client.transaction.isBroken = true
-      this.#refuse(request, command?.name === 'exec' ? this.#aborted(refusal) : refusal)
+      this.#refuse(request, command?.name === 'exec' ? aborted(this.client, refusal) : refusal)
       return undefined
     }
     const paused = this.#door.pause.isOn ? this.#door.pause.of(mayWrite(this.client, request)) : undefined
@@ -219,14 +219,6 @@ export class DoorConnection implements ClientLine {
       return undefined
     }
     return command === undefined ? this.#beginCalls() : this.#beginCommand(command, request)
-  }
-
-  /** An EXEC that is refused ends the transaction. */
-  #aborted({ fault, message }: FaultReply): FaultReply {
-    this.client.transaction = undefined
-    this.client.watched.length = 0
-    const why = fault === 'ERR' ? message : `${fault} ${message}`
-    return { fault: 'EXECABORT', message: `Transaction discarded because of: ${why}` }
   }
 
   #refuse({ name }: Request, refusal: FaultReply): void {

@@ -51,6 +51,14 @@ function onlyForOthers(name: string): FaultReply {
   return { fault: 'ERR', message }
 }
 
+/** An EXEC that is refused ends the transaction. */
+export function aborted(client: DoorClient, { fault, message }: FaultReply): FaultReply {
+  client.transaction = undefined
+  client.watched.length = 0
+  const why = fault === 'ERR' ? message : `${fault} ${message}`
+  return { fault: 'EXECABORT', message: `Transaction discarded because of: ${why}` }
+}
+
 /** For CLIENT PAUSE: what the index writes, what is said to do so, and EXEC if one of its commands does. */
 export function mayWrite(client: DoorClient, { name }: Request): boolean {
   if (name.toLowerCase() !== 'exec') return writes(name)

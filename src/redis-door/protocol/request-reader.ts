@@ -162,7 +162,11 @@ export class RequestReader {
   #readBulkLength(): number | undefined {
     if (this.#at >= this.#bytes.length) return undefined
     const first = this.#bytes[this.#at]!
-    if (first !== DOLLAR) throw new ProtocolFault(`Protocol error: expected '$', got '${String.fromCharCode(first)}'`)
+    if (first !== DOLLAR) {
+      // As Redis, which looks for the end of the line first.
+      if (this.#endOfLine('too big bulk count string') === undefined) return undefined
+      throw new ProtocolFault(`Protocol error: expected '$', got '${String.fromCharCode(first)}'`)
+    }
     const length = this.#readLength('bulk', Number.MAX_SAFE_INTEGER)
     const { bulkBytesMax, isAuthenticated } = this.#limits()
     if (length !== undefined && length > bulkBytesMax) throw lengthFault('bulk', isAuthenticated)
