@@ -23,8 +23,9 @@ const auth: DoorCommand['run'] = (door, client, args) => {
 
 const hello: DoorCommand['run'] = (door, client, args) => {
   const [version] = args
-  const wanted = version === undefined ? client.protocol : Number(latin1Of(version))
-  if (!Number.isInteger(wanted)) throw new CommandFault('Protocol version is not an integer or out of range')
+  const text = version === undefined ? String(client.protocol) : latin1Of(version)
+  const wanted = Number(text)
+  if (!/^(0|-?[1-9]\d{0,17})$/.test(text)) throw new CommandFault('Protocol version is not an integer or out of range')
   if (wanted !== 2 && wanted !== 3) throw new CommandFault('unsupported protocol version', 'NOPROTO')
   let name: string | undefined
   for (let at = 1; at < args.length; at += 1) {

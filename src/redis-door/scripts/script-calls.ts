@@ -103,9 +103,7 @@ export class ScriptCalls implements ScriptHost {
   }
 
   #unknown(name: string): FaultReply {
-    return this.#options.isOfDoor(name)
-      ? NOT_ALLOWED
-      : UNKNOWN
+    return this.#options.isOfDoor(name) ? NOT_ALLOWED : UNKNOWN
   }
 }
 

@@ -91,7 +91,11 @@ function spoiled(pick: Picker, bytes: Buffer): Buffer {
     case 1:
       return Buffer.concat([before, behind.subarray(1 + pick.below(4))])
     case 2:
-      return Buffer.concat([before, Buffer.from(pick.of(['\r', '\n', '$', '*', '"', '\r\n', '-', '\xff']), 'latin1'), behind])
+      return Buffer.concat([
+        before,
+        Buffer.from(pick.of(['\r', '\n', '$', '*', '"', '\r\n', '-', '\xff']), 'latin1'),
+        behind,
+      ])
     default:
       return Buffer.concat([before, before.subarray(-20), behind])
   }

@@ -114,7 +114,9 @@ async function settle(control: Pair, pairs: readonly Pair[], where: string): Pro
     const blocked = [mine, others].map(([info]) => /blocked_clients:(\d+)/.exec(info!.raw)?.[1])
     if (blocked.every((count) => count === String(left.length))) return
     if (performance.now() > endMs)
-      assert.fail(`${where}: ${blocked.join(' and ')} clients wait of ${JSON.stringify(left.map(({ waits }) => waits))}`)
+      assert.fail(
+        `${where}: ${blocked.join(' and ')} clients wait of ${JSON.stringify(left.map(({ waits }) => waits))}`,
+      )
   }
 }
 

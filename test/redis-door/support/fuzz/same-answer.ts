@@ -14,7 +14,12 @@ export function shownAnswer(command: Command, reply: Reply, queued: readonly Com
   if (name === 'EVAL' || name === 'EVAL_RO') {
     const text = shownMany(scriptCalls(command), reply)
     // A table of Lua has no order.
-    return command[1]!.startsWith('redis.setresp(3)') ? text.split(/[,[\]{}:]/).sort().join() : text
+    return command[1]!.startsWith('redis.setresp(3)')
+      ? text
+          .split(/[,[\]{}:]/)
+          .sort()
+          .join()
+      : text
   }
   // SORT of Redis 7.0 may take an error of a number that was read before for its own.
   if (name.startsWith('SORT') && !command.includes('STORE') && !command.includes('ALPHA')) return sorted(command, reply)
