@@ -40,6 +40,7 @@ export interface ScriptCallsOptions {
 const NOT_ALLOWED: FaultReply = { fault: 'ERR', message: 'This Redis command is not allowed from script' }
 const WRONG_COUNT: FaultReply = { fault: 'ERR', message: 'Wrong number of args calling Redis command from script' }
 const UNKNOWN: FaultReply = { fault: 'ERR', message: 'Unknown Redis command called from script' }
+const READ_ONLY: FaultReply = { fault: 'ERR', message: 'Write commands are not allowed from read-only scripts.' }
 const ELSEWHERE: FaultReply = {
   fault: 'ERR',
   message: 'Script attempted to access a non local key in a cluster node',
@@ -61,6 +62,7 @@ export class ScriptCalls implements ScriptHost {
     const own = ownCommands[name.toLowerCase()]
     if (own !== undefined) {
       if (!fitsArity(own, args.length)) return WRONG_COUNT
+      if (this.#options.isReadOnly && own.isSent === true) return READ_ONLY
       const refused = this.#options.rights.refusal(name.toLowerCase(), args)
       if (refused !== undefined) return refused
       try {
@@ -75,8 +77,7 @@ export class ScriptCalls implements ScriptHost {
     const fault = subcommandFault(spec.name, args)
     if (fault !== undefined) return fault.message.startsWith('unknown') ? UNKNOWN : WRONG_COUNT
     if (spec.blocking !== undefined && entryNamed(spec.name)?.flags.has('noscript') === true) return NOT_ALLOWED
-    if (spec.isWrite && this.#options.isReadOnly)
-      return { fault: 'ERR', message: 'Write commands are not allowed from read-only scripts.' }
+    if (spec.isWrite && this.#options.isReadOnly) return READ_ONLY
     if (spec.blocking !== undefined && asksToWait(args))
       return { fault: 'ERR', message: `${name} command is not allowed with BLOCK option from scripts` }
     const refused = this.#options.rights.refusal(spec.name, args)
@@ -127,6 +128,8 @@ function isInteger(text: string): boolean {
 
 interface OwnCommand {
   readonly arity: number
+  /** Others are told, so a script that only reads may not. */
+  readonly isSent?: true
   run(calls: ScriptCalls, args: readonly Uint8Array[]): DoorReply
 }
 
@@ -139,6 +142,6 @@ const ownCommands: Readonly<Record<string, OwnCommand>> = {
     },
   },
   ping: { arity: -1, run: (_calls, [text, more]) => (more === undefined ? (text ?? 'PONG') : wrongArity('ping')) },
-  publish: { arity: 3, run: (calls, [channel, message]) => calls.publish(channel!, message!, false) },
-  spublish: { arity: 3, run: (calls, [channel, message]) => calls.publish(channel!, message!, true) },
+  publish: { arity: 3, isSent: true, run: (calls, [channel, message]) => calls.publish(channel!, message!, false) },
+  spublish: { arity: 3, isSent: true, run: (calls, [channel, message]) => calls.publish(channel!, message!, true) },
 }

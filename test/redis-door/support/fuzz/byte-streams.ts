@@ -27,7 +27,6 @@ const COMMANDS: readonly Command[] = [
   ['GET'],
   ['RESET'],
   ['SELECT', '0'],
-  ['EVAL', 'return {1,KEYS[1]}', '1', 'k'],
 ]
 
 /** Lengths that are none, or too long. */
