@@ -40,6 +40,7 @@ const sequences: readonly (readonly [bytes: string, requests: readonly string[]]
   ['*2\r\n$3\r\nGET\r\n$4\r\n\r\n\r\n\r\nPING\r\n', ['["GET","\\r\\n\\r\\n"]', '["PING"]']],
   ['*2\r\n$0\r\n\r\n$1\r\na\r\n"" b\r\n', ['["","a"]', '["","b"]']],
   ['*0\r\n*-1\r\n\r\nPING\r\n', ['["PING"]']],
+  ['\vset a\vb "c"\vd\r\n', ['["set","a\\u000bb","c","d"]']],
   ['set a "b c" \'d\'\nget a\r\n', ['["set","a","b c","d"]', '["get","a"]']],
   [`*3\r\n$3\r\nSET\r\n$30\r\n${long}\r\n$1\r\nb\r\nPING\r\n`, ['["SET","","b"] too long', '["PING"]']],
   [`*2\r\n$3\r\nGET\r\n$30\r\n${long}\r\n*1\r\n$4\r\nPING\r\n`, ['["GET",""] too long', '["PING"]']],

@@ -38,10 +38,13 @@ const QUOTED = ['"a b"', "'a b'", '"\\x41\\n"', '"a', "'b", '"a"b', "'\\''", '""
 
 /** What a client sends: requests of both kinds, some of them spoiled. There is no zero byte: C would end text there. */
 export function drawStream(pick: Picker): Buffer {
-  const parts = Array.from({ length: 1 + pick.below(10) }, () => drawRequest(pick))
+  // In a transaction, the door refuses HELLO: the version would change in the midst of an answer.
+  const left = pick.of(['HELLO', 'MULTI'])
+  const commands = COMMANDS.filter(([name]) => name !== left)
+  const parts = Array.from({ length: 1 + pick.below(10) }, () => drawRequest(pick, commands))
   let bytes: Buffer = Buffer.concat(parts)
   if (!pick.once(3)) return bytes
-  for (let left = 1 + pick.below(3); left > 0; left -= 1) bytes = spoiled(pick, bytes)
+  for (let spoils = 1 + pick.below(3); spoils > 0; spoils -= 1) bytes = spoiled(pick, bytes)
   return Buffer.from(bytes.map((byte) => (byte === 0 ? 1 : byte)))
 }
 
@@ -56,10 +59,8 @@ export function drawPieces(pick: Picker, bytes: Buffer): Buffer[] {
   return pieces
 }
 
-function drawRequest(pick: Picker): Buffer {
-  const command = pick.of(COMMANDS)
-  // In a transaction, the door refuses HELLO: the version would change in the midst of an answer.
-  if (command[0] === 'HELLO') return Buffer.concat([encoded(['DISCARD']), encoded(command)])
+function drawRequest(pick: Picker, commands: readonly Command[]): Buffer {
+  const command = pick.of(commands)
   if (pick.once(12)) return withLength(pick, encoded(command))
   if (pick.once(12)) return Buffer.from(pick.of(['\r\n', '\n', '*0\r\n', '*-1\r\n', ' \r\n']))
   if (!pick.once(4) || !command.every((word) => /^\w+$/.test(word))) return encoded(command)
