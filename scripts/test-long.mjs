@@ -138,6 +138,11 @@ const steps = [
     purpose: "Redis' own test suite against the door of an index",
     command: node('scripts/redis-suite.mjs'),
   },
+  {
+    name: 'redis-fuzz',
+    purpose: 'a million random commands and 20,000 spoiled streams, at a door and at redis-server',
+    command: node('scripts/test.mjs', '--long', 'redis-door/fuzz'),
+  },
   { name: 'modelcheck', purpose: 'every interleaving of three nodes, too', command: npm('modelcheck') },
   { name: 'simulate', purpose: '50,000 simulated clusters', command: npm('simulate', '--seeds', '50000') },
   {

@@ -131,7 +131,14 @@ export const listMoves: readonly CommandSpec[] = [
   },
   {
     ...grows('blmove', 6, firstTwoKeys, blmove),
-    blocking: { type: RecordType.List, timeoutMs: (args) => timeoutMsOf(args[4]!) },
+    blocking: {
+      type: RecordType.List,
+      timeoutMs: (args) => {
+        // Of several faults, Redis tells this one.
+        movesOf(args)
+        return timeoutMsOf(args[4]!)
+      },
+    },
   },
   {
     ...frees('blmpop', -5, countedKeys(1), (keyspace, args, context) => {
@@ -139,6 +146,12 @@ export const listMoves: readonly CommandSpec[] = [
       timeoutMsOf(args[0]!)
       return orWait(popMany(keyspace, options, context), args, context)
     }),
-    blocking: { type: RecordType.List, timeoutMs: (args) => timeoutMsOf(args[0]!) },
+    blocking: {
+      type: RecordType.List,
+      timeoutMs: (args) => {
+        manyOptions(args, 1)
+        return timeoutMsOf(args[0]!)
+      },
+    },
   },
 ]

@@ -90,6 +90,13 @@ export const sortedSetPops: readonly CommandSpec[] = [
       timeoutMsOf(args[0]!)
       return orWait(popMany(keyspace, options, context), args, context)
     }),
-    blocking: { type: RecordType.SortedSet, timeoutMs: (args) => timeoutMsOf(args[0]!) },
+    blocking: {
+      type: RecordType.SortedSet,
+      timeoutMs: (args) => {
+        // Of several faults, Redis tells this one.
+        manyOptions(args, 1)
+        return timeoutMsOf(args[0]!)
+      },
+    },
   },
 ]

@@ -92,10 +92,16 @@ function unknownCommand(name: string, args: readonly Uint8Array[]): FaultReply {
   let shown = ''
   for (const argument of args) {
     if (shown.length >= SHOWN_CHARACTERS) break
-    shown += `'${latin1Of(argument.subarray(0, SHOWN_CHARACTERS - shown.length))}' `
+    shown += `'${untilZero(latin1Of(argument.subarray(0, SHOWN_CHARACTERS - shown.length)))}' `
   }
-  const message = `unknown command '${name.slice(0, SHOWN_CHARACTERS)}', with args beginning with: ${shown}`
+  const message = `unknown command '${untilZero(name.slice(0, SHOWN_CHARACTERS))}', with args beginning with: ${shown}`
   return { fault: 'ERR', message }
+}
+
+/** As C ends text. */
+function untilZero(text: string): string {
+  const end = text.indexOf('\0')
+  return end < 0 ? text : text.slice(0, end)
 }
 
 /** What a command that may take more memory is answered when all is used. */

@@ -5,19 +5,21 @@ import { bytesOf, latin1Of } from '../values/latin1.ts'
 import type { Call } from './shard-command.ts'
 
 type Args = readonly Uint8Array[]
+type Effect = Omit<Call, 'db'>
 /** What has the same effect as the call had; undefined: there was none. */
-type Rewrite = (args: Args, reply: Reply, timeMs: number) => Omit<Call, 'db'> | undefined
+type Rewrite = (args: Args, reply: Reply, timeMs: number) => Effect | readonly Effect[] | undefined
 
 /**
- * A call that does at any time, by any choice of chance, what a call with this answer did at `timeMs`. As in Redis,
- * where replicas are told of effects.
+ * Calls that do at any time, by any choice of chance, what a call with this answer did at `timeMs`. As in Redis, where
+ * replicas are told of effects.
  */
-export function effectOf({ name, args, db }: Call, reply: Reply, timeMs: number): Call | undefined {
-  if (isFault(reply)) return undefined
+export function effectsOf({ name, args, db }: Call, reply: Reply, timeMs: number): readonly Call[] {
+  if (isFault(reply)) return []
   const lower = name.toLowerCase()
   const rewrite = rewrites[lower]
-  const effect = rewrite === undefined ? { name: lower, args } : rewrite(args, reply, timeMs)
-  return effect && (db === undefined ? effect : { ...effect, db })
+  const effects = rewrite === undefined ? { name: lower, args } : rewrite(args, reply, timeMs)
+  if (effects === undefined) return []
+  return [effects].flat().map((effect) => (db === undefined ? effect : { ...effect, db }))
 }
 
 const rewrites: Readonly<Record<string, Rewrite>> = {
@@ -44,7 +46,7 @@ const rewrites: Readonly<Record<string, Rewrite>> = {
     const at = momentOf(ttl, MILLISECONDS, timeMs)
     return { name: 'restore', args: [key, at, payload, bytesOf('ABSTTL'), ...options] }
   },
-  xclaim: (args, reply) => claiming(args, reply, optionsBehindIds(args)),
+  xclaim: (args, reply) => [...claiming(args, reply, optionsBehindIds(args)), sparing(args)],
   xautoclaim: (args, reply) => {
     const [, entries, deleted] = reply as readonly Reply[]
     const isIds = args.slice(5).some((option) => isWord(option, 'justid'))
@@ -72,11 +74,11 @@ function idPosition(args: Args): number {
   }
 }
 
-function expiring(args: Args, unit: typeof SECONDS, timeMs: number): Omit<Call, 'db'> {
+function expiring(args: Args, unit: typeof SECONDS, timeMs: number): Effect {
   return { name: 'pexpireat', args: [args[0]!, momentOf(args[1]!, unit, timeMs), ...args.slice(2)] }
 }
 
-function setting(args: Args, unit: typeof SECONDS, timeMs: number): Omit<Call, 'db'> {
+function setting(args: Args, unit: typeof SECONDS, timeMs: number): Effect {
   return { name: 'set', args: [args[0]!, args[2]!, bytesOf('PXAT'), momentOf(args[1]!, unit, timeMs)] }
 }
 
@@ -93,10 +95,19 @@ function momentOf(argument: Uint8Array, unit: typeof SECONDS, timeMs: number): U
 }
 
 /** What was claimed, however long it was idle. */
-function claiming(args: Args, entries: Reply, options: Args): Omit<Call, 'db'> | undefined {
+function claiming(args: Args, entries: Reply, options: Args): Effect[] {
   const ids = (entries as readonly Reply[]).map((entry) => (entry instanceof Uint8Array ? entry : firstOf(entry)))
-  if (ids.length === 0) return undefined
-  return { name: 'xclaim', args: [...args.slice(0, 3), bytesOf('0'), ...ids, ...options] }
+  if (ids.length === 0) return []
+  return [{ name: 'xclaim', args: [...args.slice(0, 3), bytesOf('0'), ...ids, ...options] }]
+}
+
+/** What XCLAIM did but for claims: nothing has been idle for that long. It forgets entries that were deleted. */
+function sparing(args: Args): Effect {
+  const options = optionsBehindIds(args)
+  const at = options.findIndex((option) => isWord(option, 'lastid'))
+  const ids = args.slice(4, args.length - options.length)
+  const last = at < 0 ? [] : options.slice(at, at + 2)
+  return { name: 'xclaim', args: [...args.slice(0, 3), bytesOf(String(Number.MAX_SAFE_INTEGER)), ...ids, ...last] }
 }
 
 function firstOf(entry: Reply): Uint8Array {

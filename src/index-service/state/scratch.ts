@@ -4,7 +4,7 @@ import { commandNamed, faultOfCall, OUT_OF_MEMORY } from '../commands/table.ts'
 import { LoadingRecords } from '../memory/loading-records.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
 import { DATABASES_MAX, Databases } from './databases.ts'
-import { effectOf } from './effects.ts'
+import { effectsOf } from './effects.ts'
 import { CommandRandom } from './random.ts'
 import { keyOfRecord, spaceOfRecord } from './record-format.ts'
 import type { Call, Watched } from './shard-command.ts'
@@ -85,8 +85,7 @@ export class ShardScratch {
     if (!Databases.has(db)) return { fault: 'ERR', message: 'DB index is out of range' }
     const reply = this.#run(spec, args, db)
     if (!spec.isWrite) return reply
-    const effect = effectOf(call, reply, this.timeMs)
-    if (effect !== undefined) this.effects.push(effect)
+    this.effects.push(...effectsOf(call, reply, this.timeMs))
     return reply
   }
 

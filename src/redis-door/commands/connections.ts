@@ -7,6 +7,8 @@ import type { DoorCommand } from './door-command.ts'
 /** Version of Redis whose commands these are. Clients decide by it what they may use. */
 export const REDIS_VERSION = '7.0.15'
 const DATABASES = 16
+/** Of 32 bits. */
+const INTEGER_MAX = 2 ** 31 - 1
 
 const auth: DoorCommand['run'] = (door, client, args) => {
   if (args.length > 2) throw new CommandFault('syntax error')
@@ -21,8 +23,9 @@ const auth: DoorCommand['run'] = (door, client, args) => {
 
 const hello: DoorCommand['run'] = (door, client, args) => {
   const [version] = args
-  const wanted = version === undefined ? client.protocol : Number(latin1Of(version))
-  if (!Number.isInteger(wanted)) throw new CommandFault('Protocol version is not an integer or out of range')
+  const text = version === undefined ? String(client.protocol) : latin1Of(version)
+  const wanted = Number(text)
+  if (!/^(0|-?[1-9]\d{0,17})$/.test(text)) throw new CommandFault('Protocol version is not an integer or out of range')
   if (wanted !== 2 && wanted !== 3) throw new CommandFault('unsupported protocol version', 'NOPROTO')
   let name: string | undefined
   for (let at = 1; at < args.length; at += 1) {
@@ -68,17 +71,24 @@ export function nameOf(bytes: Uint8Array): string {
 /** @throws CommandFault */
 export function databaseOf(bytes: Uint8Array): number {
   const text = latin1Of(bytes)
-  if (!/^-?\d{1,10}$/.test(text)) throw new CommandFault('value is not an integer or out of range')
   const db = Number(text)
+  if (!/^(0|-?[1-9]\d*)$/.test(text) || !(db >= -(2 ** 63) && db < 2 ** 63))
+    throw new CommandFault('value is not an integer or out of range')
+  if (db < -INTEGER_MAX - 1 || db > INTEGER_MAX)
+    throw new CommandFault(`value is out of range, value must between -${INTEGER_MAX + 1} and ${INTEGER_MAX}`)
   if (db < 0 || db >= DATABASES) throw new CommandFault('DB index is out of range')
   return db
 }
 
-/** @throws CommandFault */
-export function selectDatabase({ settings }: DoorServices, client: DoorClient, args: readonly Uint8Array[]): DoorReply {
+/** What SELECT chooses. @throws CommandFault */
+export function chosenDatabase({ settings }: DoorServices, args: readonly Uint8Array[]): number {
   const db = databaseOf(args[0]!)
   if (settings.isCluster && db !== 0) throw new CommandFault('SELECT is not allowed in cluster mode')
-  client.db = db
+  return db
+}
+
+const select: DoorCommand['run'] = (door, client, args) => {
+  client.db = chosenDatabase(door, args)
   return 'OK'
 }
 
@@ -86,7 +96,7 @@ export function selectDatabase({ settings }: DoorServices, client: DoorClient, a
 export const connections: readonly DoorCommand[] = [
   { name: 'auth', arity: -2, isOpen: true, inTransaction: 'at once', run: auth },
   { name: 'hello', arity: -1, isOpen: true, inTransaction: 'refused', run: hello },
-  { name: 'select', arity: 2, run: selectDatabase },
+  { name: 'select', arity: 2, run: select },
   {
     name: 'quit',
     arity: -1,

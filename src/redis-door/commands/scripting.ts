@@ -25,16 +25,23 @@ const scriptCommands: readonly ScriptCommand[] = [
   { name: 'evalsha_ro', isByHash: true, isReadOnly: true },
 ]
 
+const HASH_CHARACTERS = 40
+
 /** @throws CommandFault */
 function scriptCall(door: DoorServices, command: ScriptCommand, args: readonly Uint8Array[]): ScriptCall {
-  const count = keyCount(args)
   const [first] = args
+  if (command.isByHash && first!.length !== HASH_CHARACTERS) throw noScript()
+  const count = keyCount(args)
   const { store } = door.scripts
   const sha = command.isByHash ? latin1Of(first!).toLowerCase() : store.remember(first!)
   const source = store.get(sha)
-  if (source === undefined) throw new CommandFault('No matching script. Please use EVAL.', 'NOSCRIPT')
+  if (source === undefined) throw noScript()
   const { isReadOnly } = command
   return { sha, source, keys: args.slice(2, 2 + count), args: args.slice(2 + count), isReadOnly }
+}
+
+function noScript(): CommandFault {
+  return new CommandFault('No matching script. Please use EVAL.', 'NOSCRIPT')
 }
 
 /** @throws CommandFault */

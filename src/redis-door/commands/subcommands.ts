@@ -1,5 +1,6 @@
 import { type FaultReply, fitsArity, latin1Of, wrongArity } from '../../index-service/index.ts'
 import { entryNamed } from '../catalogue/catalogue.ts'
+import { unknownSubcommand } from '../catalogue/subcommand-fault.ts'
 import type { DoorCommand } from './door-command.ts'
 
 /** `args` are without the names of the command and of the subcommand. */
@@ -50,7 +51,7 @@ function refusalOf(
     if (entry?.summary.startsWith(REFUSED) === true)
       return { fault: 'ERR', message: `${entry.name} is refused: ${entry.summary.slice(REFUSED.length)}` }
     const shown = latin1Of(args[0]!.subarray(0, NAME_SHOWN))
-    return { fault: 'ERR', message: `unknown subcommand '${shown}'. Try ${name.toUpperCase()} HELP.` }
+    return unknownSubcommand(name, shown)
   }
   // Arity counts both names.
   return entry === undefined || fitsArity(entry, args.length) ? undefined : wrongArity(entry.name)

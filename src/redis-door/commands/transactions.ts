@@ -14,7 +14,7 @@ import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot, keysOf } from '../routing/router.ts'
 import type { LateMessage } from '../scripts/script-calls.ts'
-import { selectDatabase } from './connections.ts'
+import { chosenDatabase } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
 import { isReplicaOf, replicaFor } from './scripting.ts'
 
@@ -28,7 +28,8 @@ type Step =
   | { readonly call: Call }
   /** Of the door. It is done behind all calls: none of them depends on it. */
   | { readonly command: DoorCommand; readonly request: Request; readonly db: number }
-  | { readonly reply: DoorReply }
+  /** SELECT, if it chooses one: the client's database is another one only when all is done. */
+  | { readonly reply: DoorReply; readonly db?: number }
 
 /** `commandOf`: the door's own commands, which hold these here. */
 export function transactions(commandOf: (name: string) => DoorCommand | undefined): readonly DoorCommand[] {
@@ -104,7 +105,7 @@ async function exec(
   const list: DoorReply[] = []
   let at = 0
   for (const step of steps) {
-    if ('reply' in step) list.push(step.reply)
+    if ('reply' in step) list.push(chosen(client, step))
     else if ('call' in step) {
       list.push(shapedCall(step.call, replies[at]!))
       at += 1
@@ -141,12 +142,16 @@ async function execProgram(
   for (const { channel, message, isSharded } of ran.messages) door.publisher.publish(channel, message, isSharded)
   const list: DoorReply[] = []
   for (const [at, step] of steps.entries())
-    list.push(
-      'command' in step && step.command.within === undefined
-        ? await runCommand(door, client, step.command, step.request)
-        : ran.replies[at]!,
-    )
+    if ('reply' in step) list.push(chosen(client, step))
+    else if ('command' in step && step.command.within === undefined)
+      list.push(await runCommand(door, client, step.command, step.request))
+    else list.push(ran.replies[at]!)
   return { list }
+}
+
+function chosen(client: DoorClient, { reply, db }: Extract<Step, { readonly reply: DoorReply }>): DoorReply {
+  if (db !== undefined) client.db = db
+  return reply
 }
 
 interface Ran {
@@ -200,22 +205,20 @@ interface Executing {
 }
 
 function stepsOf(requests: readonly Request[], { door, client, commandOf }: Executing): readonly Step[] {
+  let { db } = client
   return requests.map((request): Step => {
     const { name, args } = request
-    if (name.toLowerCase() === 'select') return { reply: select(door, client, args) }
+    if (name.toLowerCase() === 'select') {
+      try {
+        db = chosenDatabase(door, args)
+        return { reply: 'OK', db }
+      } catch (error) {
+        return { reply: faultOfThrown(error) }
+      }
+    }
     const command = commandOf(name)
-    if (command !== undefined) return { command, request, db: client.db }
-    return { call: { name, args, db: client.db } }
+    return command === undefined ? { call: { name, args, db } } : { command, request, db }
   })
-}
-
-/** The calls behind it are of the other database. */
-function select(door: DoorServices, client: DoorClient, args: readonly Uint8Array[]): DoorReply {
-  try {
-    return selectDatabase(door, client, args)
-  } catch (error) {
-    return faultOfThrown(error)
-  }
 }
 
 async function runCommand(

@@ -20,7 +20,7 @@ import { type DataRequest, isNoSlot } from '../routing/router.ts'
 import type { ShardLine } from '../routing/shard-line.ts'
 import type { ByteStream, StreamOwner } from '../streams/byte-stream.ts'
 import { type ClientLine, DoorClient } from './client.ts'
-import { mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
+import { aborted, mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
 import { waited } from './waiting.ts'
 
 /** Requests that are read before those before them are done. With more, the socket waits. */
@@ -216,7 +216,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
     if (refusal !== undefined) {
       this.#next += 1
       if (this.client.transaction !== undefined) this.client.transaction.isBroken = true
-      this.#refuse(request, refusal)
+      this.#refuse(request, command?.name === 'exec' ? aborted(this.client, refusal) : refusal)
       return undefined
     }
     const paused = this.#door.pause.isOn ? this.#door.pause.of(mayWrite(this.client, request)) : undefined

@@ -1,5 +1,6 @@
 import { commandNamed, type FaultReply, faultOfCall, fitsArity, wrongArity } from '../../index-service/index.ts'
 import { entryNamed } from '../catalogue/catalogue.ts'
+import { subcommandFault } from '../catalogue/subcommand-fault.ts'
 import type { DoorCommand } from '../commands/door-command.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { Request } from '../protocol/request.ts'
@@ -23,7 +24,7 @@ export function refusalOf(door: DoorServices, client: DoorClient, { request, com
   const { name, args } = request
   if (!client.isAuthenticated && command?.isOpen !== true)
     return { fault: 'NOAUTH', message: 'Authentication required.' }
-  const fault = command === undefined ? faultOfCall(name, args) : faultOfCommand(command, args)
+  const fault = command === undefined ? faultOfIndex(name, args) : faultOfCommand(command, args)
   if (fault !== undefined) return fault
   if (request.isTooLong) return TOO_LONG
   const known = command?.name ?? commandNamed(name)!.name
@@ -36,6 +37,10 @@ export function refusalOf(door: DoorServices, client: DoorClient, { request, com
   return undefined
 }
 
+function faultOfIndex(name: string, args: readonly Uint8Array[]): FaultReply | undefined {
+  return faultOfCall(name, args) ?? subcommandFault(commandNamed(name)!.name, args)
+}
+
 function faultOfCommand(command: DoorCommand, args: readonly Uint8Array[]): FaultReply | undefined {
   return fitsArity(command, args.length) ? command.refusal?.(args) : wrongArity(command.name)
 }
@@ -46,6 +51,14 @@ function onlyForOthers(name: string): FaultReply {
   return { fault: 'ERR', message }
 }
 
+/** An EXEC that is refused ends the transaction. */
+export function aborted(client: DoorClient, { fault, message }: FaultReply): FaultReply {
+  client.transaction = undefined
+  client.watched.length = 0
+  const why = fault === 'ERR' ? message : `${fault} ${message}`
+  return { fault: 'EXECABORT', message: `Transaction discarded because of: ${why}` }
+}
+
 /** For CLIENT PAUSE: what the index writes, what is said to do so, and EXEC if one of its commands does. */
 export function mayWrite(client: DoorClient, { name }: Request): boolean {
   if (name.toLowerCase() !== 'exec') return writes(name)
@@ -53,7 +66,8 @@ export function mayWrite(client: DoorClient, { name }: Request): boolean {
 }
 
 function writes(name: string): boolean {
-  if (commandNamed(name)?.isWrite === true) return true
+  // What a script does is not known before it runs.
+  if (commandNamed(name)?.isWrite === true || /^eval(sha)?$/i.test(name)) return true
   const flags = entryNamed(name.toLowerCase())?.flags
   return flags !== undefined && (flags.has('write') || flags.has('may_replicate'))
 }

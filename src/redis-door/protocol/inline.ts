@@ -4,6 +4,8 @@ import { ProtocolFault } from './request.ts'
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' }
 const SPACES = ' \n\r\t\v\f\0'
+/** Of spaces, those that end a word without quotes. */
+const ENDS = ' \n\r\t\0'
 
 /**
  * The words of an inline request, as Redis splits them. Within "double quotes" there are \n, \r, \t, \b, \a, \xHH and
@@ -30,7 +32,7 @@ interface Word {
 function readWord(text: string, start: number): Word {
   let word = ''
   let at = start
-  while (at < text.length && !SPACES.includes(text[at]!)) {
+  while (at < text.length && !ENDS.includes(text[at]!)) {
     const quote = text[at]!
     if (quote === '"' || quote === "'") {
       const quoted = quote === '"' ? readDouble(text, at + 1) : readSingle(text, at + 1)

@@ -94,7 +94,7 @@ export class RequestReader {
       if (this.#skipped > 0 && !this.#skip()) return undefined
       if (this.#pieces.length > 0 && !this.#gather()) return undefined
       const request = this.#left === NONE ? this.#begin() : this.#readArguments()
-      if (request !== undefined && request.name !== '') return request
+      if (request !== undefined && request !== NOTHING) return request
       // An empty request is none. What was not complete may be with what comes behind it.
       if (request === undefined && this.#skipped === 0 && this.#pieces.length === 0) return undefined
     }
@@ -211,7 +211,11 @@ export class RequestReader {
   #readBulkLength(): number | undefined {
     if (this.#at >= this.#bytes.length) return undefined
     const first = this.#bytes[this.#at]!
-    if (first !== DOLLAR) throw new ProtocolFault(`Protocol error: expected '$', got '${String.fromCharCode(first)}'`)
+    if (first !== DOLLAR) {
+      // As Redis, which looks for the end of the line first.
+      if (this.#endOfLine('too big bulk count string') === undefined) return undefined
+      throw new ProtocolFault(`Protocol error: expected '$', got '${String.fromCharCode(first)}'`)
+    }
     const length = this.#readLength('bulk', Number.MAX_SAFE_INTEGER)
     const { bulkBytesMax, isAuthenticated } = this.#limits()
     if (length !== undefined && length > bulkBytesMax) throw lengthFault('bulk', isAuthenticated)
@@ -233,6 +237,8 @@ export class RequestReader {
     const isNegative = this.#bytes[start] === MINUS
     const first = isNegative ? start + 1 : start
     if (first >= end || end - first > 15) return undefined
+    // Redis takes no zero in front of other digits, nor behind a minus.
+    if (this.#bytes[first] === ZERO && (isNegative || end - first > 1)) return undefined
     let value = 0
     for (let at = first; at < end; at += 1) {
       const digit = this.#bytes[at]!
@@ -280,7 +286,6 @@ function requestOf(name: Uint8Array, args: readonly Uint8Array[]): Request {
 
 /** The most frequent names are short: they are looked up by their bytes. */
 function nameOf(bytes: Uint8Array): string {
-  if (bytes.length === 0) return ' '
   if (bytes.length > 6) return latin1Of(bytes)
   let code = 0
   for (const byte of bytes) code = code * 256 + byte

@@ -28,6 +28,7 @@ function machineWith(...calls: readonly string[]): ShardMachine {
 const STATE = [
   ...['GET text', 'PEXPIRETIME text', 'GET fresh', 'PEXPIRETIME fresh', 'LRANGE list 0 -1', 'SMEMBERS set'],
   ...['ZRANGE sorted 0 -1 WITHSCORES', 'HGETALL hash', 'XRANGE stream - +', 'XPENDING stream group - + 10'],
+  ...['XINFO GROUPS stream'],
   ...['EXISTS text fresh list set sorted hash stream copied', 'DBSIZE'],
 ]
 
@@ -44,6 +45,8 @@ const programs: readonly (readonly string[])[] = [
   ['XADD stream * f v', 'XADD stream MAXLEN ~ 100 LIMIT 5 * f v', 'XADD none NOMKSTREAM * f v'],
   ['XREADGROUP GROUP group alice COUNT 1 STREAMS stream >', 'XCLAIM stream group bob 0 1-1'],
   ['XREADGROUP GROUP group alice STREAMS stream >', 'XAUTOCLAIM stream group bob 0 0 COUNT 1', 'XACK stream group 2-1'],
+  ['XCLAIM stream group bob 100000 1-1 LASTID 1-5'],
+  ['XREADGROUP GROUP group alice STREAMS stream >', 'XDEL stream 1-1', 'XCLAIM stream group bob 100000 1-1 2-1 FORCE'],
   ['INCRBY number 5', 'INCRBYFLOAT number 0.1', 'APPEND text x', 'LPUSH text x'],
   ['LMOVE list list LEFT RIGHT', 'RPOPLPUSH list other', 'LPUSH list z', 'SORT list ALPHA STORE copied'],
   ['ZADD sorted 5 c', 'ZPOPMIN sorted', 'HINCRBY hash n 2', 'HDEL hash f', 'COPY hash copied', 'RENAME text fresh'],

@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reply } from '../../../src/index-service/commands/reply.ts'
 
-type Parsed = { readonly reply: Reply; readonly end: number } | undefined
+export type ParsedReply = { readonly reply: Reply; readonly end: number } | undefined
 
-/** Reads a value of RESP3; undefined if it is not whole. */
-function parse(bytes: Buffer, at: number): Parsed {
+/** Reads a value of RESP2 or RESP3; undefined if it is not whole. */
+export function parseReply(bytes: Buffer, at: number): ParsedReply {
   const lineEnd = bytes.indexOf('\r\n', at)
   if (lineEnd === -1) return undefined
   const line = bytes.toString('latin1', at + 1, lineEnd)
@@ -25,8 +25,11 @@ function parse(bytes: Buffer, at: number): Parsed {
     }
     case ',':
       return { reply: { double: line === 'inf' ? Infinity : line === '-inf' ? -Infinity : Number(line) }, end }
+    case '#':
+      return { reply: Number(line === 't'), end }
     case '_':
       return { reply: null, end }
+    case '=':
     case '$': {
       const length = Number(line)
       if (length < 0) return { reply: null, end }
@@ -49,12 +52,12 @@ function pairsOf(replies: readonly Reply[]): Reply {
   return new Map(replies.flatMap((key, at) => (at % 2 === 0 ? [[key, replies[at + 1]!]] : [])))
 }
 
-function many(bytes: Buffer, start: number, count: number, make: (replies: Reply[]) => Reply): Parsed {
+function many(bytes: Buffer, start: number, count: number, make: (replies: Reply[]) => Reply): ParsedReply {
   if (count < 0) return { reply: null, end: start }
   const replies: Reply[] = []
   let at = start
   while (replies.length < count) {
-    const parsed = parse(bytes, at)
+    const parsed = parseReply(bytes, at)
     if (parsed === undefined) return undefined
     replies.push(parsed.reply)
     at = parsed.end
@@ -120,7 +123,7 @@ export class RespClient {
     this.#received = Buffer.concat([this.#received, data])
     let at = 0
     for (;;) {
-      const parsed = at < this.#received.length ? parse(this.#received, at) : undefined
+      const parsed = at < this.#received.length ? parseReply(this.#received, at) : undefined
       if (parsed === undefined) break
       this.#replies.push(parsed.reply)
       at = parsed.end
