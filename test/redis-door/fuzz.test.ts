@@ -1,14 +1,12 @@
-/** Random programs and random bytes, over several connections: a door answers what redis-server answers. */
+/** Random programs, over several connections: a door answers what redis-server answers. */
 import process from 'node:process'
 import { test } from 'node:test'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { withoutRedis } from '../index-service/support/differential.ts'
 import { openDoor, openRedis } from './support/door.ts'
-import { fuzzBytes } from './support/fuzz/fuzz-bytes.ts'
 import { fuzzCommands } from './support/fuzz/fuzz-commands.ts'
 
 const COMMANDS = 5_000
-const STREAMS = 400
 
 useRuntimeDirectory()
 // SORT with ALPHA sorts by it.
@@ -20,11 +18,4 @@ test('random programs of several clients are answered as by redis-server', { ski
   await using door = await openDoor()
   await using redis = await openRedis()
   await fuzzCommands({ own: door.port, theirs: redis.socket, seed, commands: COMMANDS })
-})
-
-test('random bytes are answered as by redis-server', { skip: withoutRedis }, async (t) => {
-  t.diagnostic(`AETHER_TEST_SEED=${seed}`)
-  await using door = await openDoor()
-  await using redis = await openRedis()
-  await fuzzBytes({ own: door.port, theirs: redis.socket, seed, streams: STREAMS })
 })

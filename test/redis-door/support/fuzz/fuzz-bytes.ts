@@ -25,6 +25,8 @@ export async function fuzzBytes({ own, theirs, seed, streams }: ByteFuzz): Promi
   await forget([mine, others])
   for (let number = 0; number < streams; number += 1) {
     const pieces = drawPieces(pick, drawStream(pick))
+    // Redis takes that many arguments, a door does not.
+    if (/\*\d{7}/.test(Buffer.concat(pieces).toString('latin1'))) continue
     const where = `seed ${seed}, stream ${number}: ${JSON.stringify(pieces.map((piece) => piece.toString('latin1')))}`
     if (pick.once(8)) {
       await Promise.all([cutOff(own, pieces), cutOff(theirs, pieces)])
