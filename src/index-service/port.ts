@@ -10,11 +10,15 @@ export interface CallLimits {
 
 /** How calls reach the state of one shard: in this process, or from outside. Without a database, 0 is meant. */
 export interface ShardPort {
-  /** Run calls one after the other with nothing in between; `null` if a watched key has changed, and none was run. */
+  /**
+   * Run calls one after the other with nothing in between; `null` if a watched key has changed, and none was run.
+   * `apart`: they have nothing to do with each other, and go along for speed alone.
+   */
   run(
     calls: readonly Call[],
     watched: readonly Watched[] | undefined,
     limits: CallLimits,
+    apart?: boolean,
   ): Promise<readonly Reply[] | null>
   /** Run calls that change nothing: they see everything that was answered to anyone before. */
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]>

@@ -21,8 +21,9 @@ export class ShardClient implements ShardPort {
     calls: readonly Call[],
     watched: readonly Watched[] | undefined,
     limits: CallLimits,
+    apart: boolean = false,
   ): Promise<readonly Reply[] | null> {
-    const request = { shard: this.#shard, calls, watched }
+    const request = { shard: this.#shard, calls, watched, apart }
     return this.#index.ask(this.#shard, limits, false, (client, options) => client.run(request, options))
   }
 

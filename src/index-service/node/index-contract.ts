@@ -48,6 +48,7 @@ interface RunRequest {
   readonly shard: number
   readonly calls: readonly Call[]
   readonly watched: readonly Watched[] | undefined
+  readonly apart: boolean
 }
 
 interface ReadRequest {

@@ -73,7 +73,8 @@ function serverOf(served: Served, inFlightMax: number): Server {
     indexService,
     {
       look: () => served.look(),
-      run: ({ shard, calls, watched }, context) => bounded(() => portOf(shard).run(calls, watched, limitsOf(context))),
+      run: ({ shard, calls, watched, apart }, context) =>
+        bounded(() => portOf(shard).run(calls, watched, limitsOf(context), apart)),
       read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
       versions: ({ shard, keys, db }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context), db)),
       wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>

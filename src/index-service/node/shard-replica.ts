@@ -162,8 +162,10 @@ export class ShardReplica implements ShardPort {
     calls: readonly Call[],
     watched: readonly Watched[] | undefined,
     limits: CallLimits,
+    apart: boolean = false,
   ): Promise<readonly Reply[] | null> {
-    const answer = await this.#propose(watched === undefined ? { calls } : { calls, watched }, limits)
+    const command = { calls, ...(watched && { watched }), ...(apart && { apart }) }
+    const answer = await this.#propose(command, limits)
     return answer as readonly Reply[] | null
   }
 

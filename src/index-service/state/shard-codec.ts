@@ -11,6 +11,7 @@ import { WireReader, WireWriter } from './wire.ts'
  * ```
  *  calls    0 kind: 1   1 flags   waiter, if flag 1   watched, if flag 2: count, (db length key version) …
  *           count, (db length name count (length argument) …) …           db: only with flag 4, else all are 0
+ *                                                                          flag 8: `apart`
  *  expire   0 kind: 2
  *  cancel   0 kind: 3   1 waiter
  *  forget   0 kind: 4   1 count   waiter …
@@ -20,6 +21,8 @@ const Kind = { Calls: 1, Expire: 2, Cancel: 3, Forget: 4 } as const
 const HAS_WAITER = 1
 const HAS_WATCHED = 2
 const HAS_DATABASES = 4
+const APART = 8
+const FLAGS_MAX = 15
 const writer = new WireWriter()
 
 function encode(command: ShardCommand): Uint8Array {
@@ -35,13 +38,14 @@ function encode(command: ShardCommand): Uint8Array {
   return writer.end()
 }
 
-function encodeCalls({ calls, watched, waiter }: Extract<ShardCommand, { calls: unknown }>): void {
+function encodeCalls({ calls, watched, waiter, apart }: Extract<ShardCommand, { calls: unknown }>): void {
   const hasDatabases = calls.some(isElsewhere) || watched?.some(isElsewhere) === true
   writer.begin(Kind.Calls)
   writer.u8(
     (waiter === undefined ? 0 : HAS_WAITER) |
       (watched === undefined ? 0 : HAS_WATCHED) |
-      (hasDatabases ? HAS_DATABASES : 0),
+      (hasDatabases ? HAS_DATABASES : 0) |
+      (apart === true ? APART : 0),
   )
   if (waiter !== undefined) writer.f64(waiter)
   if (watched !== undefined) {
@@ -95,13 +99,18 @@ function decodeKind(reader: WireReader, kind: number): ShardCommand {
 }
 
 function decodeCalls(reader: WireReader): ShardCommand {
-  const flags = reader.u8Below(HAS_WAITER | HAS_WATCHED | HAS_DATABASES, 'set of flags')
+  const flags = reader.u8Below(FLAGS_MAX, 'set of flags')
   const waiter = (flags & HAS_WAITER) === 0 ? undefined : reader.whole()
   const hasDatabases = (flags & HAS_DATABASES) !== 0
   const watched = (flags & HAS_WATCHED) === 0 ? undefined : decodeWatched(reader, hasDatabases)
   const calls: Call[] = []
   for (let left = reader.countOfThings(); left > 0; left -= 1) calls.push(decodeCall(reader, hasDatabases))
-  return { calls, ...(watched && { watched }), ...(waiter !== undefined && { waiter }) }
+  return {
+    calls,
+    ...(watched && { watched }),
+    ...(waiter !== undefined && { waiter }),
+    ...((flags & APART) !== 0 && { apart: true }),
+  }
 }
 
 function decodeWatched(reader: WireReader, hasDatabases: boolean): Watched[] {

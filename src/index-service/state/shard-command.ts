@@ -21,13 +21,19 @@ export interface Watched {
  * What a shard is told through its log.
  *
  * - `calls` are run one after the other with nothing in between. If a watched key has changed, none is run. A single
- *   call with a `waiter` may wait. The number is unique among all processes, and the caller's to choose.
+ *   call with a `waiter` may wait. The number is unique among all processes, and the caller's to choose. Calls that
+ *   are `apart` have nothing to do with each other: those that wait are served after each of them, not after the last.
  * - `expire` removes keys that have expired.
  * - `cancel` ends a call that waits: its time is over, or its caller is gone.
  * - `forget` drops what was served to waiters, once their callers have it or are gone.
  */
 export type ShardCommand =
-  | { readonly calls: readonly Call[]; readonly watched?: readonly Watched[]; readonly waiter?: number }
+  | {
+      readonly calls: readonly Call[]
+      readonly watched?: readonly Watched[]
+      readonly waiter?: number
+      readonly apart?: boolean
+    }
   | { readonly expire: true }
   | { readonly cancel: number }
   | { readonly forget: readonly number[] }

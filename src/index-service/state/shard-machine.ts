@@ -198,10 +198,14 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     this.#random.seed(Math.floor(Math.random() * 2 ** 32))
   }
 
-  #answerOf({ calls, watched, waiter }: Extract<ShardCommand, { calls: unknown }>): ShardAnswer {
+  #answerOf({ calls, watched, waiter, apart }: Extract<ShardCommand, { calls: unknown }>): ShardAnswer {
     if (watched !== undefined && !watched.every((key) => this.#isUnchanged(key))) return null
     if (waiter !== undefined && calls.length === 1) return this.#waitingAnswer(calls[0]!, waiter)
-    return calls.map((call) => this.#reply(call))
+    return calls.map((call) => {
+      const reply = this.#reply(call)
+      if (apart === true) this.#serve()
+      return reply
+    })
   }
 
   #isUnchanged({ key, version, db = 0 }: Watched): boolean {

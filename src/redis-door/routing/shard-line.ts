@@ -66,7 +66,8 @@ export class ShardLine {
   async #run(batches: readonly Batch[]): Promise<void> {
     const calls = batches.length === 1 ? batches[0]!.calls : batches.flatMap((batch) => batch.calls)
     try {
-      const replies = (await this.port.run(calls, undefined, { timeoutMs: this.#timeoutMs, signal: undefined }))!
+      const limits = { timeoutMs: this.#timeoutMs, signal: undefined }
+      const replies = (await this.port.run(calls, undefined, limits, calls.length > 1))!
       let at = 0
       for (const batch of batches) {
         batch.resolve(replies.slice(at, at + batch.calls.length))

@@ -125,6 +125,18 @@ test('all calls of a command run before those that wait, which take from the key
   assert.equal(lone.machine.waiting, 1, 'what was pushed and deleted again is not there')
 })
 
+test('of calls that are apart each serves those that wait, before the next one takes what it has brought', () => {
+  const lone = new LoneMachine()
+  wait(lone, 1, 'BLPOP', 'a', '0')
+  const calls = [
+    ['RPUSH', 'a', '1'],
+    ['LPOP', 'a'],
+  ].map(callOf)
+  const replies = lone.apply({ calls, apart: true }) as readonly Reply[]
+  assert.deepEqual(replies.map(text), ['1', 'null'])
+  assert.deepEqual(servedBy(lone), ['1 ["a","1"]'])
+})
+
 test('what one that waited moves on serves the next one', () => {
   const lone = new LoneMachine()
   wait(lone, 1, 'BLPOP', 'c', '0')
