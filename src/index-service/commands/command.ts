@@ -58,6 +58,8 @@ interface Blocking {
   timeoutMs(args: readonly Uint8Array[]): number
   /** True if it is also told that a key is gone. */
   readonly needsKey?: boolean
+  /** True if it waits for its first key alone: what comes to others does not end the wait. */
+  readonly isForFirst?: boolean
 }
 
 type Keys = CommandSpec['keys']

@@ -127,12 +127,13 @@ export const listMoves: readonly CommandSpec[] = [
   popsWaiting('brpop', false),
   {
     ...grows('brpoplpush', 4, firstTwoKeys, brpoplpush),
-    blocking: { type: RecordType.List, timeoutMs: (args) => timeoutMsOf(args[2]!) },
+    blocking: { type: RecordType.List, isForFirst: true, timeoutMs: (args) => timeoutMsOf(args[2]!) },
   },
   {
     ...grows('blmove', 6, firstTwoKeys, blmove),
     blocking: {
       type: RecordType.List,
+      isForFirst: true,
       timeoutMs: (args) => {
         // Of several faults, Redis tells this one.
         movesOf(args)

@@ -217,18 +217,22 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     this.#context.mayBlock = true
     const reply = this.#run(call)
     if (!(reply instanceof Blocked)) return [reply]
-    const { keys } = commandNamed(call.name)!
+    const { keys, blocking } = commandNamed(call.name)!
     // Apart from the rest of the command, which would be kept with them.
     const args = reply.args.map((argument) => Uint8Array.from(argument))
     this.#waiters.add(
       id,
       { name: call.name, args, ...(call.db !== undefined && { db: call.db }) },
-      keys(args).map((at) => args[at]!),
+      keys(args)
+        .slice(0, blocking?.isForFirst === true ? 1 : undefined)
+        .map((at) => args[at]!),
     )
     return { waiting: true }
   }
 
   #reply(call: Call): Reply {
+    this.#context.mayBlock = false
+    this.#context.readyKey = undefined
     const reply = this.#run(call)
     return reply instanceof Blocked ? null : reply
   }

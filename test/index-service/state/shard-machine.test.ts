@@ -162,6 +162,16 @@ test('a key of another type does not end the wait, but the target of a move does
   assert.equal(text(lone.run('LRANGE', 'b', '0', '-1')), '["kept"]')
 })
 
+test('what comes to the target of a move does not end the wait, whatever its source is by then', () => {
+  const lone = new LoneMachine()
+  wait(lone, 1, 'BLMOVE', 'b', 't', 'LEFT', 'LEFT', '0')
+  wait(lone, 2, 'BRPOPLPUSH', 'b', 't', '0')
+  lone.run('XADD', 'b', '1-1', 'field', 'value')
+  lone.run('RPUSH', 't', 'x')
+  assert.equal(lone.machine.waiting, 2)
+  assert.deepEqual(servedBy(lone), [])
+})
+
 test('lists, sorted sets and streams can be waited for; renamed and copied keys serve, too', () => {
   const lone = new LoneMachine()
   wait(lone, 1, 'BZPOPMIN', 'z', '0')

@@ -43,6 +43,7 @@ export async function fuzzCommands({ own, theirs, seed, commands }: CommandFuzz)
       const at = pick.below(CLIENTS)
       const pair = pairs[at]!
       const where = `seed ${seed}, step ${step}, client ${at}`
+      let asked: readonly Command[] = []
       if (pair.waits !== undefined) {
         if (pick.once(6)) await unblock(control, pair, pick)
       } else if (pick.once(25)) {
@@ -59,8 +60,9 @@ export async function fuzzCommands({ own, theirs, seed, commands }: CommandFuzz)
         const batch = drawBatch(pick)
         await compare(pair, batch, where)
         done += batch.length
+        asked = batch
       }
-      await settle(control, pairs, where)
+      await settle(control, pairs, `${where}, after ${JSON.stringify(asked)}`)
     }
   } finally {
     for (const pair of [control, ...pairs]) for (const wire of [pair.own, pair.theirs]) wire[Symbol.dispose]()
