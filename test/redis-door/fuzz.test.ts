@@ -11,7 +11,8 @@ const COMMANDS = 5_000
 useRuntimeDirectory()
 // SORT with ALPHA sorts by it.
 process.env['LC_ALL'] = 'C'
-const seed = Number(process.env['AETHER_TEST_SEED'] ?? Date.now() % 2 ** 31)
+// Others in each run are for fuzz.long.test.ts: here it is known that what fails was made by a change.
+const seed = Number(process.env['AETHER_TEST_SEED'] ?? 1)
 
 test('random programs of several clients are answered as by redis-server', { skip: withoutRedis }, async (t) => {
   t.diagnostic(`AETHER_TEST_SEED=${seed}`)
