@@ -47,8 +47,11 @@ export function vitalStoreWords(memory: UndoMemory): readonly VitalWord[] {
   }
 
   const table = (at: number, payloadBytes: number, visit: (payload: number) => void) => {
-    for (const offset of Object.values(TableOffset)) vital('table', at + offset)
     const isIndexed = memory.word(at + TableOffset.Buckets) !== 0
+    // Few entries may lie where they would with more or fewer buckets of the same segments: then that table is whole.
+    const bucketBits = isIndexed ? ~(SEGMENT_BUCKETS - 1) : ALL
+    for (const offset of Object.values(TableOffset))
+      vital('table', at + offset, offset === TableOffset.Buckets ? bucketBits : ALL)
     if (isIndexed) buckets(at)
     for (let entry = memory.word(at + TableOffset.First); entry !== 0; ) {
       const next = follow('next entry', entry + EntryOffset.Next)
