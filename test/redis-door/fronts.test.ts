@@ -24,7 +24,7 @@ class Served {
   closed = 0
   onReceived: (piece: Buffer) => void = () => undefined
 
-  constructor(stream: ByteStream) {
+  constructor(stream: ByteStream, keepAliveSeconds: number) {
     this.stream = stream
     stream.begin(
       {
@@ -39,7 +39,7 @@ class Served {
           this.closed += 1
         },
       },
-      60,
+      keepAliveSeconds,
     )
   }
 
@@ -52,12 +52,13 @@ class Place implements AsyncDisposable {
   readonly served: Served[] = []
   readonly clients: Socket[] = []
   onTaken: (served: Served) => void = () => undefined
+  keepAliveSeconds = 60
   front!: Front
 
   static async open(kind: keyof typeof fronts, address = '127.0.0.1'): Promise<Place> {
     const place = new Place()
     place.front = await fronts[kind](address, (stream) => {
-      const served = new Served(stream)
+      const served = new Served(stream, place.keepAliveSeconds)
       place.served.push(served)
       place.onTaken(served)
     })
@@ -146,6 +147,16 @@ for (const kind of ['native', 'node'] as const) {
     const got = await readAll(client, bytes.length)
     assert.ok(got.equals(bytes))
     await until(() => served.drained > 0 && served.stream.unsentBytes === 0, 'all is sent')
+  })
+
+  test(`${kind}: peers may be looked for after any time that can be set, though the kernel has a bound`, async () => {
+    await using place = await Place.open(kind)
+    for (const seconds of [0, 1, 32_768, 2 ** 31 - 1]) {
+      place.keepAliveSeconds = seconds
+      const { client, served } = await place.connect()
+      client.write('x')
+      await until(() => served.text === 'x', 'it is heard')
+    }
   })
 
   test(`${kind}: nothing comes while it does not read`, async () => {

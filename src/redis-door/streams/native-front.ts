@@ -18,6 +18,8 @@ const CHUNK_BYTES = 64 * 1024
 const ROOM_BYTES_LEAST = 16 * 1024
 /** Where no descriptor is left, callers that wait are looked at again after this time. */
 const ACCEPT_AGAIN_MS = 100
+/** Of the kernel: MAX_TCP_KEEPIDLE. */
+const KEEP_ALIVE_SECONDS_MAX = 32_767
 
 /**
  * A front that takes all that has come on all streams by one call of the addon, and sends at once. Its figures beside
@@ -35,10 +37,10 @@ export class NativeFront implements Front {
   #acceptAgain: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
 
-  private constructor(listener: number, take: TakeStream) {
+  private constructor({ listener, set }: { readonly listener: number; readonly set: number }, take: TakeStream) {
     this.#listener = listener
     this.#take = take
-    this.#set = native.createStreamSet()
+    this.#set = set
     native.addStream(this.#set, listener, StreamInterest.Listens | StreamInterest.Reads)
     this.#watcher = native.createWatcher(() => {
       this.#watcher.rearm(0)
@@ -51,7 +53,16 @@ export class NativeFront implements Front {
   /** @throws SystemError if it cannot listen there. */
   static async open(address: string, port: number, take: TakeStream): Promise<NativeFront> {
     const found = await withSystemFailures(() => lookup(address))
-    return new NativeFront(native.listenStream(found.address, port), take)
+    const listener = native.listenStream(found.address, port)
+    let set: number | undefined
+    try {
+      set = native.createStreamSet()
+      return new NativeFront({ listener, set }, take)
+    } catch (error) {
+      // There may be no descriptor left.
+      for (const each of [listener, set]) if (each !== undefined) native.closeDescriptor(each)
+      throw error
+    }
   }
 
   get port(): number {
@@ -147,7 +158,8 @@ class NativeStream implements ByteStream {
 
   begin(owner: StreamOwner, keepAliveSeconds: number): void {
     this.#owner = owner
-    if (keepAliveSeconds > 0) native.keepStreamAlive(this.#descriptor, keepAliveSeconds)
+    if (keepAliveSeconds > 0)
+      native.keepStreamAlive(this.#descriptor, Math.min(keepAliveSeconds, KEEP_ALIVE_SECONDS_MAX))
   }
 
   /** Called by its front. */
