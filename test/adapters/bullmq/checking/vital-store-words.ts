@@ -12,9 +12,11 @@ import {
   VALUE_BYTES,
 } from '../../../../src/adapters/bullmq/queue/layout.ts'
 import { MetricsOffset } from '../../../../src/adapters/bullmq/queue/metrics.ts'
+import { BlockAllocator } from '../../../../src/adapters/bullmq/store/block-allocator.ts'
 import { HeaderOffset } from '../../../../src/adapters/bullmq/store/layout.ts'
 import { NodeOffset } from '../../../../src/adapters/bullmq/store/ordered-sets.ts'
-import { EntryOffset, SEGMENT_BUCKETS, TableOffset } from '../../../../src/adapters/bullmq/store/tables.ts'
+import { EntryOffset, SEGMENT_BUCKETS, TableOffset, Tables } from '../../../../src/adapters/bullmq/store/tables.ts'
+import { Texts } from '../../../../src/adapters/bullmq/store/texts.ts'
 import type { UndoMemory } from '../../../../src/adapters/bullmq/store/undo-memory.ts'
 import { FREE_BLOCK, StoreBlockOffset, StoreHead } from '../../../../src/structures/index.ts'
 import type { VitalWord } from '../../../structures/checking/vital-words.ts'
@@ -22,9 +24,16 @@ import type { VitalWord } from '../../../structures/checking/vital-words.ts'
 const ALL = -1
 const { Next, Previous, Size, SizeBefore } = StoreBlockOffset
 
+export interface VitalStoreWord extends VitalWord {
+  /** With another value, which no check can know better, the store may hold the same. */
+  readonly isAsGood?: () => boolean
+}
+
 /** The words that a check must know better, of a store between two transactions. Holds a walk of its own. */
-export function vitalStoreWords(memory: UndoMemory): readonly VitalWord[] {
-  const words: VitalWord[] = []
+export function vitalStoreWords(memory: UndoMemory): readonly VitalStoreWord[] {
+  const words: VitalStoreWord[] = []
+  const allocator = new BlockAllocator(memory)
+  const tables = new Tables(memory, allocator, new Texts(memory, allocator))
   const vital = (what: string, offset: number, bits: number = ALL) => words.push({ what, offset, bits })
   const follow = (what: string, place: number): number => {
     vital(what, place)
@@ -46,12 +55,22 @@ export function vitalStoreWords(memory: UndoMemory): readonly VitalWord[] {
     }
   }
 
+  /** Few entries may lie where they would with more or fewer buckets. */
+  const findsAll = (at: number, payloadBytes: number): boolean => {
+    for (let entry = memory.word(at + TableOffset.First); entry !== 0; entry = memory.word(entry + EntryOffset.Next)) {
+      const keyAt = entry + EntryOffset.Payload + payloadBytes
+      const key = memory.bytes.subarray(keyAt, keyAt + memory.word(entry + EntryOffset.KeyLength)).toString()
+      // What could not be written as UTF-8 is found by what it was before, which is not here.
+      if (!key.includes('\ufffd') && tables.find(at, key, payloadBytes) !== entry + EntryOffset.Payload) return false
+    }
+    return true
+  }
+
   const table = (at: number, payloadBytes: number, visit: (payload: number) => void) => {
     const isIndexed = memory.word(at + TableOffset.Buckets) !== 0
-    // Few entries may lie where they would with more or fewer buckets of the same segments: then that table is whole.
-    const bucketBits = isIndexed ? ~(SEGMENT_BUCKETS - 1) : ALL
     for (const offset of Object.values(TableOffset))
-      vital('table', at + offset, offset === TableOffset.Buckets ? bucketBits : ALL)
+      if (!isIndexed || offset !== TableOffset.Buckets) vital('table', at + offset)
+      else words.push({ what: 'buckets', offset: at + offset, bits: ALL, isAsGood: () => findsAll(at, payloadBytes) })
     if (isIndexed) buckets(at)
     for (let entry = memory.word(at + TableOffset.First); entry !== 0; ) {
       const next = follow('next entry', entry + EntryOffset.Next)
