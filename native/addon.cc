@@ -101,6 +101,7 @@ NAPI_MODULE_INIT() {
   registerFaultTimer(env, exports);
   registerSleeping(env, exports);
   registerStreams(env, exports);
+  registerLooks(env, exports);
   registerWatcher(env, exports);
   registerProcesses(env, exports);
   registerThreads(env, exports);

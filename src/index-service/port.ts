@@ -1,5 +1,6 @@
 import type { Reply } from './commands/reply.ts'
 import type { Looked } from './looked.ts'
+import type { RecordLooks } from './memory/record-looks.ts'
 import type { Call, Watched } from './state/shard-command.ts'
 
 /** How long a call may take, and what ends it before. */
@@ -29,6 +30,8 @@ export interface ShardPort {
   /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */
   lookAt(key: Uint8Array, db?: number): Looked | undefined
   lookAtField(key: Uint8Array, field: Uint8Array, db?: number): Looked | undefined
+  /** The same for many reads at once, until the end of this turn; undefined as above. */
+  looks(): RecordLooks | undefined
 }
 
 /** How calls reach an index: its shards, each with a part of the keys. */

@@ -32,6 +32,12 @@ export const FAULT_NUMBERS = 6
 /** Bits of poll(2). */
 export const PollFlag = { Readable: 1, Writable: 4, Error: 8, HangUp: 16, Invalid: 32 } as const
 
+/**
+ * Places in the numbers of `answerLooks`: the database, the version of RESP and the time in ms since 1970 in; the bytes of
+ * the replies, and how many `GET` and `HGET` were answered, out.
+ */
+export const LookNumber = { Database: 0, Protocol: 1, NowMs: 2, ReplyBytes: 3, Gets: 4, FieldGets: 5, Count: 6 } as const
+
 /** What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. */
 export const StreamInterest = { Reads: 1, Writes: 2, Listens: 4 } as const
 
@@ -292,6 +298,14 @@ export interface Addon {
   pollStreams(set: number, events: Int32Array, bytes: Uint8Array): number
   /** send(2). Returns how many bytes were taken, 0 if there is no room for any, or a negative errno. */
   sendStream(descriptor: number, bytes: Uint8Array): number
+  /**
+   * Answer the requests of RESP at the start of `requests`, as long as each is a `GET` or `HGET` that the records of a
+   * table answer. Returns how many of those bytes are answered. The replies are written to the start of `replies`.
+   *
+   * @param chunks the table's: see `src/index-service/memory/layout.ts`. The caller is the one that writes it.
+   * @param numbers by {@link LookNumber}: three that are read, and three that are written.
+   */
+  answerLooks(chunks: readonly Uint8Array[], requests: Uint8Array, replies: Uint8Array, numbers: Float64Array): number
   /** Ask an idle peer whether it lives after that many seconds: SO_KEEPALIVE, TCP_KEEPIDLE. */
   keepStreamAlive(descriptor: number, seconds: number): void
   /** Tell the peer that nothing more comes: shutdown(2). */

@@ -19,6 +19,7 @@ export {
   PollFlag,
   STREAM_EVENT_NUMBERS,
   StreamEvent,
+  LookNumber,
   StreamInterest,
   type UserfaultDescription,
   type Watcher,

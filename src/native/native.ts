@@ -57,6 +57,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'sendStream',
   'keepStreamAlive',
   'endStream',
+  'answerLooks',
   'openProcess',
   'killProcess',
   'createWatcher',

@@ -36,6 +36,8 @@ const userfault = (() => {
     return readEnd
   }
 })()
+/** A chunk as a table has it, with buckets that no one wrote. */
+const lookedAt = new Uint8Array(16 * 2 ** 20).fill(1)
 const watcher = native.createWatcher(() => {})
 const closed = native.createWatcher(() => {})
 closed.close()
@@ -103,6 +105,12 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   changeStream: [one(streams), one(listener), one(4)],
   pollStreams: [one(streams), () => new Int32Array(8), () => new Uint8Array(4096)],
   sendStream: [one(listener), () => new Uint8Array(8)],
+  answerLooks: [
+    one([lookedAt]),
+    one(Buffer.from('*2\r\n$3\r\nGET\r\n$1\r\nk\r\n')),
+    () => new Uint8Array(64),
+    () => new Float64Array(6),
+  ],
   keepStreamAlive: [one(listener), one(60)],
   endStream: [one(listener)],
   openProcess: [one(process.pid)],

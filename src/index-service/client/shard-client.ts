@@ -1,5 +1,6 @@
 import type { Reply } from '../commands/reply.ts'
 import type { Looked } from '../looked.ts'
+import type { RecordLooks } from '../memory/record-looks.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
 import type { IndexClient } from './index-client.ts'
@@ -53,5 +54,10 @@ export class ShardClient implements ShardPort {
     const looked = this.#index.readsOf(this.#shard)?.field(key, field, db)
     if (looked === undefined) this.#index.lookAgain(this.#shard)
     return looked
+  }
+
+  /** Only the process that holds the shard reads so many at once. */
+  looks(): RecordLooks | undefined {
+    return undefined
   }
 }

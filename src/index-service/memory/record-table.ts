@@ -70,6 +70,11 @@ export class RecordTable implements Records {
     return this.#segments.figures
   }
 
+  /** The memory of all chunks, also of those that come later. */
+  get chunks(): readonly Uint8Array[] {
+    return this.#segments.chunkBytes
+  }
+
   /** The descriptor by which other processes find the first chunk. */
   get descriptor(): number {
     return this.#segments.header.words[HeaderWord.Descriptors]!

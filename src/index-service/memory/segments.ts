@@ -43,6 +43,8 @@ interface Head {
  */
 export class Segments {
   readonly chunks: Chunk[] = []
+  /** Of each of them. */
+  readonly chunkBytes: Uint8Array[] = []
   /** Of records that are alive. */
   liveBytes = 0
   readonly #descriptors: number[] = []
@@ -240,6 +242,7 @@ export class Segments {
     if (this.chunks.length === CHUNKS_MAX) throw new DefectError(`${CHUNKS_MAX} chunks are in use`)
     const { chunk, descriptor } = createChunk()
     this.chunks.push(chunk)
+    this.chunkBytes.push(chunk.bytes)
     this.#descriptors.push(descriptor)
     const count = this.chunks.length * SEGMENTS_PER_CHUNK
     this.#uses = grown(this.#uses, count)

@@ -10,6 +10,7 @@ import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
 import { copyOf } from '../memory/copy.ts'
+import { RecordLooks } from '../memory/record-looks.ts'
 import { RecordTable } from '../memory/record-table.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
@@ -71,6 +72,7 @@ export class ShardReplica implements ShardPort {
   readonly #replicated: Replicated<ShardMachine>
   readonly #waiting: WaitingCalls
   readonly #keys = new RecordKeys()
+  readonly #looks: RecordLooks
   readonly #programs: ProgramLine
   readonly #sweeper: NodeJS.Timeout
   #isSweeping = false
@@ -88,6 +90,7 @@ export class ShardReplica implements ShardPort {
     this.rank = parts.group.rank
     this.#group = parts.group
     this.#table = parts.table
+    this.#looks = new RecordLooks(parts.table.chunks)
     this.#shard = parts.shard
     this.#replicated = parts.replicated
     this.#waiting = parts.waiting
@@ -222,6 +225,10 @@ export class ShardReplica implements ShardPort {
     if (typeOf(hash) !== RecordType.Hash) return 'other type'
     const value = this.#table.get(this.#keys.ofField(key, field, space))
     return value === undefined ? null : copyOf(value, 0, value.length)
+  }
+
+  looks(): RecordLooks | undefined {
+    return this.#isFresh() ? this.#looks : undefined
   }
 
   close(): Promise<void> {

@@ -43,6 +43,13 @@ export class Activity {
     this.statistics.of(name).calls += 1
   }
 
+  /** The same of many, which were not looked at one by one. No one monitors. */
+  lookedAtMany(client: DoorClient, name: string, count: number): void {
+    if (count === 0) return
+    client.lastCommand = name
+    this.statistics.of(name).calls += count
+  }
+
   /** It is answered. */
   ended(client: DoorClient, name: string, request: Request, tookMs: number): void {
     const count = this.statistics.of(name)

@@ -36,6 +36,8 @@ const LIMITS_BEFORE_AUTH = {
 }
 /** Bytes of requests that are read before those before them are done. */
 const AHEAD_BYTES_MAX = 16 * 2 ** 20
+/** Room for replies to reads that are answered together. */
+const LOOK_REPLY_BYTES = 16 * 1024
 /** With more that is not sent, it is sent, and looked whether that is too much. */
 const UNSENT_BYTES_LOOK = 64 * 1024
 /** Bytes that a client has not taken: until it has, nothing more is read from it. */
@@ -138,10 +140,36 @@ export class DoorConnection implements ClientLine, StreamOwner {
     this.client.lastMs = Date.now()
     this.#door.activity.statistics.receivedBytes += piece.length
     this.#aheadBytes += piece.length
-    this.#reader.push(piece)
+    this.#reader.push(this.#answerLooks(piece))
     this.#go()
     if (this.#reader.heldBytes > this.#door.parameters.queryBytesMax) this.destroy()
     else this.#reader.settle()
+  }
+
+  /** Answer reads at the start of a piece out of memory. What is left of it is returned. */
+  #answerLooks(piece: Buffer): Buffer {
+    let rest = piece
+    while (rest.length > 0 && this.#mayLook()) {
+      const looks = this.#door.router.looks()
+      const answered = looks?.answer(rest, this.#writer.room(LOOK_REPLY_BYTES), this.client) ?? 0
+      if (answered === 0) break
+      this.#writer.wrote(looks!.replyBytes)
+      this.#door.activity.lookedAtMany(this.client, 'get', looks!.gets)
+      this.#door.activity.lookedAtMany(this.client, 'hget', looks!.fieldGets)
+      rest = rest.subarray(answered)
+      if (rest.length > 0) this.#send()
+    }
+    return rest
+  }
+
+  /** Whether its requests have nothing to wait for, and nothing is said of them but their replies. */
+  #mayLook(): boolean {
+    const { client } = this
+    if (this.#isBusy || this.#next < this.#requests.length || this.#fault !== undefined) return false
+    if (!client.isAuthenticated || !client.user.mayAll || client.transaction !== undefined) return false
+    if (client.replyMode !== 'on' || (client.subscriptions > 0 && client.protocol === 2)) return false
+    if (this.#door.pause.isOn || this.#door.activity.monitors.size > 0) return false
+    return this.#reader.isEmpty && this.#stream.unsentBytes === 0
   }
 
   drained(): void {

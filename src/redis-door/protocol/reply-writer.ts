@@ -45,6 +45,16 @@ export class ReplyWriter {
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(START_BYTES)
   }
 
+  /** Room for what others encode: at least `bytes`. They say by {@link wrote} how much it is. */
+  room(bytes: number): Uint8Array {
+    this.#room(bytes)
+    return this.#bytes.subarray(this.#length)
+  }
+
+  wrote(bytes: number): void {
+    this.#length += bytes
+  }
+
   /** What is encoded already. */
   writeBytes(bytes: Uint8Array): void {
     this.#room(bytes.length)

@@ -63,6 +63,11 @@ export class RequestReader {
     return this.#bytes.length - this.#at + this.#pieceBytes + this.#argumentBytes
   }
 
+  /** Nothing is left of what came before. */
+  get isEmpty(): boolean {
+    return this.#left === NONE && this.#skipped === 0 && this.#at === this.#bytes.length && this.#pieces.length === 0
+  }
+
   push(piece: Buffer): void {
     if (this.#at === this.#bytes.length && this.#pieces.length === 0) {
       this.#bytes = piece

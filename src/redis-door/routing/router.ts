@@ -4,6 +4,7 @@ import {
   type FaultReply,
   type IndexPort,
   type Looked,
+  type RecordLooks,
   SLOT_COUNT,
   slotOf,
 } from '../../index-service/index.ts'
@@ -64,7 +65,9 @@ export class Router {
 
   /** The slot of all keys; undefined without keys; a fault if they are in several, and there are several shards. */
   slotOf({ spec, call }: DataRequest): number | undefined | FaultReply {
-    return this.commonSlot(keysOf(spec, call.args)) ?? (this.shards === 1 ? 0 : undefined)
+    if (this.shards > 1 || this.#options.isCluster)
+      return this.commonSlot(keysOf(spec, call.args)) ?? (this.shards === 1 ? 0 : undefined)
+    return 0
   }
 
   /** The slot of several keys; undefined without keys. With one shard, any slot is right. */
@@ -86,6 +89,11 @@ export class Router {
     const { port } = this.line(this.shards === 1 ? 0 : this.shardOf(slotOf(key)))
     if (db !== 0 && db !== undefined) return undefined
     return isGet ? port.lookAt(key) : port.lookAtField(key, args[1]!)
+  }
+
+  /** What answers reads at once, whatever their key: with one shard, if its memory is here. */
+  looks(): RecordLooks | undefined {
+    return this.shards === 1 && !this.#options.isCluster ? this.line(0).port.looks() : undefined
   }
 
   /** A call that is about all keys, in all shards. */
