@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "parallel.h"
 #include "support.h"
 
 namespace aether {
@@ -96,17 +97,6 @@ class Memories {
 
 // Throws what a call with wrong numbers throws.
 napi_value throwNumbers(napi_env env);
-
-// Calls body(context, piece) for each piece, in up to `threads` threads of which the caller is one. Pieces start in
-// order.
-void inParallel(size_t pieces, size_t threads, void (*body)(void* context, size_t piece), void* context);
-
-template <class Body>
-void inParallel(size_t pieces, size_t threads, Body& body) {
-  inParallel(pieces, threads, [](void* context, size_t piece) { (*static_cast<Body*>(context))(piece); }, &body);
-}
-
-constexpr size_t kThreadsMax = 256;
 
 // Memory that a call needs for itself, which is kept for the next ones where it is large (arrays-memory.cc).
 class Scratch {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "parallel.h"
 #include "support.h"
 
 namespace aether {
@@ -24,6 +25,11 @@ constexpr size_t kEventsMax = 256;
 // With less room a stream waits for the next call.
 constexpr size_t kRoomLeast = 4096;
 constexpr int kBacklog = 511;
+// Of `sendStreams`: numbers of an entry, and how many entries and threads there may be.
+constexpr size_t kSendNumbers = 3;
+constexpr double kSendsMax = 65536;
+// With fewer for each thread it takes longer to wake one than to send them.
+constexpr size_t kSendsEach = 4;
 
 union Address {
   sockaddr any;
@@ -240,6 +246,34 @@ static napi_value SendStream(napi_env env, napi_callback_info info) {
   return makeNumber(env, static_cast<double>(sent));
 }
 
+// One of many: the descriptor, where its bytes begin, and how many they are; then how many were taken, or -errno.
+static void sendOne(int32_t* entry, Bytes bytes) {
+  ssize_t sent;
+  do sent = send(entry[0], bytes.data + entry[1], static_cast<size_t>(entry[2]), MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  entry[2] = static_cast<int32_t>(sent >= 0 ? sent : errno == EAGAIN ? 0 : -errno);
+}
+
+static bool isWithin(const int32_t* entry, Bytes bytes) {
+  return entry[0] >= 0 && entry[1] >= 0 && entry[2] >= 0 &&
+         static_cast<size_t>(entry[1]) + static_cast<size_t>(entry[2]) <= bytes.length;
+}
+
+static napi_value SendStreams(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const Int32s sends = arguments.int32s(0, "sends");
+  const auto count = static_cast<size_t>(arguments.integer(1, "count", 0, kSendsMax));
+  const Bytes bytes = arguments.bytes(2, "bytes");
+  const auto threads = static_cast<size_t>(arguments.integer(3, "threads", 1, kThreadsMax));
+  if (arguments.ok() && sends.length < count * kSendNumbers) arguments.fail("sends", "sends must have 3 numbers for each");
+  for (size_t index = 0; arguments.ok() && index < count; index++)
+    if (!isWithin(sends.data + index * kSendNumbers, bytes)) arguments.fail("sends", "sends must name parts of bytes");
+  if (!arguments.ok()) return nullptr;
+  auto send = [&](size_t index) { sendOne(sends.data + index * kSendNumbers, bytes); };
+  inParallel(count, std::min(threads, count / kSendsEach), send);
+  return nullptr;
+}
+
 static napi_value KeepStreamAlive(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const int descriptor = arguments.descriptor(0, "descriptor");
@@ -268,6 +302,7 @@ void registerStreams(napi_env env, napi_value exports) {
   define(env, exports, "changeStream", ChangeStream);
   define(env, exports, "pollStreams", PollStreams);
   define(env, exports, "sendStream", SendStream);
+  define(env, exports, "sendStreams", SendStreams);
   define(env, exports, "keepStreamAlive", KeepStreamAlive);
   define(env, exports, "endStream", EndStream);
 }

@@ -41,6 +41,9 @@ export const LookNumber = { Database: 0, Protocol: 1, NowMs: 2, ReplyBytes: 3, G
 /** What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. */
 export const StreamInterest = { Reads: 1, Writes: 2, Listens: 4 } as const
 
+/** How many numbers describe one stream of `sendStreams`. */
+export const SEND_NUMBERS = 3
+
 /** What `pollStreams` tells. */
 export const StreamEvent = { Received: 1, Writable: 2, Ended: 3, Accepted: 4, NotAccepted: 5 } as const
 
@@ -298,6 +301,12 @@ export interface Addon {
   pollStreams(set: number, events: Int32Array, bytes: Uint8Array): number
   /** send(2). Returns how many bytes were taken, 0 if there is no room for any, or a negative errno. */
   sendStream(descriptor: number, bytes: Uint8Array): number
+  /**
+   * The same of many streams, on up to `threads` threads. `sends` has {@link SEND_NUMBERS} numbers for each: the
+   * descriptor, and where its part of `bytes` begins and how many bytes it has. What `sendStream` returns takes the place
+   * of the last. A stream may be in it once.
+   */
+  sendStreams(sends: Int32Array, count: number, bytes: Uint8Array, threads: number): void
   /**
    * Answer the requests of RESP at the start of `requests`, as long as each is a `GET` or `HGET` that the records of a
    * table answer. Returns how many of those bytes are answered. The replies are written to the start of `replies`.

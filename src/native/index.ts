@@ -20,6 +20,7 @@ export {
   STREAM_EVENT_NUMBERS,
   StreamEvent,
   LookNumber,
+  SEND_NUMBERS,
   StreamInterest,
   type UserfaultDescription,
   type Watcher,

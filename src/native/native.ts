@@ -55,6 +55,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'changeStream',
   'pollStreams',
   'sendStream',
+  'sendStreams',
   'keepStreamAlive',
   'endStream',
   'answerLooks',

@@ -105,6 +105,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   changeStream: [one(streams), one(listener), one(4)],
   pollStreams: [one(streams), () => new Int32Array(8), () => new Uint8Array(4096)],
   sendStream: [one(listener), () => new Uint8Array(8)],
+  sendStreams: [() => Int32Array.of(listener, 0, 8), one(1), () => new Uint8Array(8), one(2)],
   answerLooks: [
     one([lookedAt]),
     one(Buffer.from('*2\r\n$3\r\nGET\r\n$1\r\nk\r\n')),

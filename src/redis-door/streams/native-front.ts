@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises'
 import process from 'node:process'
 import {
   native,
+  SEND_NUMBERS,
   STREAM_EVENT_NUMBERS,
   StreamEvent,
   StreamInterest,
@@ -20,10 +21,74 @@ const ROOM_BYTES_LEAST = 16 * 1024
 const ACCEPT_AGAIN_MS = 100
 /** Of the kernel: MAX_TCP_KEEPIDLE. */
 const KEEP_ALIVE_SECONDS_MAX = 32_767
+/** Replies that are sent together: as many streams, and bytes. What is longer than a quarter of that goes alone. */
+const SENDS_MAX = 256
+const SEND_BYTES = 64 * 1024
+
+/** What a front is made of. */
+interface FrontParts {
+  readonly listener: number
+  readonly set: number
+  readonly threads: number
+}
+
+interface StreamParts {
+  readonly set: number
+  readonly outbox: Outbox
+  readonly descriptor: number
+}
+
+/** What is written in one turn of the event loop is sent at its end, by one call of the addon for all streams. */
+class Outbox {
+  readonly #threads: number
+  readonly #numbers = new Int32Array(SENDS_MAX * SEND_NUMBERS)
+  readonly #bytes = Buffer.allocUnsafeSlow(SEND_BYTES)
+  readonly #streams: NativeStream[] = []
+  #used = 0
+  #isAwaited = false
+
+  /** `threads`: how many may send. */
+  constructor(threads: number) {
+    this.#threads = threads
+  }
+
+  /** False if it is too much: it is to be sent alone. */
+  add(stream: NativeStream, bytes: Uint8Array): boolean {
+    if (bytes.length > SEND_BYTES / 4) return false
+    if (this.#streams.length === SENDS_MAX || this.#used + bytes.length > SEND_BYTES) this.flush()
+    const at = this.#streams.length * SEND_NUMBERS
+    this.#numbers[at] = stream.descriptor
+    this.#numbers[at + 1] = this.#used
+    this.#numbers[at + 2] = bytes.length
+    this.#bytes.set(bytes, this.#used)
+    this.#used += bytes.length
+    this.#streams.push(stream)
+    if (!this.#isAwaited) {
+      this.#isAwaited = true
+      process.nextTick(() => {
+        this.#isAwaited = false
+        this.flush()
+      })
+    }
+    return true
+  }
+
+  flush(): void {
+    const count = this.#streams.length
+    if (count === 0) return
+    const numbers = this.#numbers
+    native.sendStreams(numbers, count, this.#bytes, this.#threads)
+    this.#used = 0
+    for (const [index, stream] of this.#streams.splice(0).entries()) {
+      const at = index * SEND_NUMBERS
+      stream.sent(numbers[at + 2]!, this.#bytes, numbers[at + 1]!)
+    }
+  }
+}
 
 /**
- * A front that takes all that has come on all streams by one call of the addon, and sends at once. Its figures beside
- * those of Node.js' streams are in docs/benchmarks.md.
+ * A front that takes all that has come on all streams by one call of the addon, and sends what was written on all by
+ * another. Its figures beside those of Node.js' streams are in docs/benchmarks.md.
  */
 export class NativeFront implements Front {
   readonly #take: TakeStream
@@ -31,14 +96,16 @@ export class NativeFront implements Front {
   readonly #set: number
   readonly #watcher: Watcher
   readonly #streams = new Map<number, NativeStream>()
+  readonly #outbox: Outbox
   readonly #events = new Int32Array(EVENTS_MAX * STREAM_EVENT_NUMBERS)
   #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   #used = 0
   #acceptAgain: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
 
-  private constructor({ listener, set }: { readonly listener: number; readonly set: number }, take: TakeStream) {
+  private constructor({ listener, set, threads }: FrontParts, take: TakeStream) {
     this.#listener = listener
+    this.#outbox = new Outbox(threads)
     this.#take = take
     this.#set = set
     native.addStream(this.#set, listener, StreamInterest.Listens | StreamInterest.Reads)
@@ -50,14 +117,14 @@ export class NativeFront implements Front {
     this.#watcher.ref()
   }
 
-  /** @throws SystemError if it cannot listen there. */
-  static async open(address: string, port: number, take: TakeStream): Promise<NativeFront> {
+  /** `threads`: how many send, this one included. @throws SystemError if it cannot listen there. */
+  static async open(address: string, port: number, take: TakeStream, threads = 1): Promise<NativeFront> {
     const found = await withSystemFailures(() => lookup(address))
     const listener = native.listenStream(found.address, port)
     let set: number | undefined
     try {
       set = native.createStreamSet()
-      return new NativeFront({ listener, set }, take)
+      return new NativeFront({ listener, set, threads }, take)
     } catch (error) {
       // There may be no descriptor left.
       for (const each of [listener, set]) if (each !== undefined) native.closeDescriptor(each)
@@ -105,10 +172,11 @@ export class NativeFront implements Front {
       else if (kind === StreamEvent.Writable) this.#streams.get(descriptor)?.writable()
       else this.#streams.get(descriptor)?.destroy()
     }
+    this.#outbox.flush()
   }
 
   #accepted(descriptor: number): void {
-    const stream = new NativeStream(this.#set, descriptor, () => {
+    const stream = new NativeStream({ set: this.#set, outbox: this.#outbox, descriptor }, () => {
       this.#streams.delete(descriptor)
       if (this.#streams.size === 0) this.#closed?.()
     })
@@ -128,21 +196,25 @@ export class NativeFront implements Front {
 class NativeStream implements ByteStream {
   readonly address: string
   readonly localAddress: string
+  readonly descriptor: number
   readonly #set: number
-  readonly #descriptor: number
+  readonly #outbox: Outbox
   readonly #onClosed: () => void
   #owner: StreamOwner | undefined
   /** What was written and is not sent. */
   #unsent: Uint8Array[] = []
   #unsentBytes = 0
+  /** Bytes of it in the outbox. */
+  #queuedBytes = 0
   #isReading = true
   #isEnding = false
   #isOpen = true
 
   /** `onClosed` is called when its descriptor is closed: the system may give the same number again. */
-  constructor(set: number, descriptor: number, onClosed: () => void) {
+  constructor({ set, outbox, descriptor }: StreamParts, onClosed: () => void) {
     this.#set = set
-    this.#descriptor = descriptor
+    this.#outbox = outbox
+    this.descriptor = descriptor
     this.#onClosed = onClosed
     this.address = native.streamAddress(descriptor, true)
     this.localAddress = native.streamAddress(descriptor, false)
@@ -159,7 +231,7 @@ class NativeStream implements ByteStream {
   begin(owner: StreamOwner, keepAliveSeconds: number): void {
     this.#owner = owner
     if (keepAliveSeconds > 0)
-      native.keepStreamAlive(this.#descriptor, Math.min(keepAliveSeconds, KEEP_ALIVE_SECONDS_MAX))
+      native.keepStreamAlive(this.descriptor, Math.min(keepAliveSeconds, KEEP_ALIVE_SECONDS_MAX))
   }
 
   /** Called by its front. */
@@ -189,12 +261,26 @@ class NativeStream implements ByteStream {
   }
 
   write(bytes: Uint8Array): void {
+    if (this.#queuedBytes > 0) this.#outbox.flush()
     if (!this.isWritable) return
+    if (this.#unsent.length === 0 && this.#outbox.add(this, bytes)) {
+      this.#queuedBytes = bytes.length
+      return
+    }
     this.#unsentBytes += bytes.length
     const taken = this.#unsent.length > 0 ? 0 : this.#send(bytes)
-    if (!this.#isOpen || taken === bytes.length) return
-    this.#unsent.push(Uint8Array.prototype.slice.call(bytes, taken))
-    if (this.#unsent.length === 1) this.#watch()
+    if (this.#isOpen && taken < bytes.length) this.#keep(bytes.subarray(taken))
+  }
+
+  /** Called by the outbox: so many bytes were taken of those that begin there, or a negative errno. */
+  sent(taken: number, bytes: Uint8Array, begin: number): void {
+    const end = begin + this.#queuedBytes
+    this.#queuedBytes = 0
+    if (taken < 0) this.destroy()
+    else if (begin + taken < end) {
+      this.#unsentBytes += end - begin - taken
+      this.#keep(bytes.subarray(begin + taken, end))
+    }
   }
 
   setReading(isReading: boolean): void {
@@ -204,6 +290,7 @@ class NativeStream implements ByteStream {
   }
 
   end(): void {
+    if (this.#queuedBytes > 0) this.#outbox.flush()
     if (!this.isWritable) return
     this.setReading(false)
     this.#isEnding = true
@@ -211,24 +298,31 @@ class NativeStream implements ByteStream {
   }
 
   destroy(): void {
+    // The system may give its descriptor to something else.
+    if (this.#queuedBytes > 0) this.#outbox.flush()
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#unsent = []
     this.#unsentBytes = 0
-    native.closeDescriptor(this.#descriptor)
+    native.closeDescriptor(this.descriptor)
     this.#onClosed()
     // Its owner may be in the middle of something.
     process.nextTick(() => this.#owner?.closed())
   }
 
+  #keep(bytes: Uint8Array): void {
+    this.#unsent.push(Uint8Array.prototype.slice.call(bytes))
+    if (this.#unsent.length === 1) this.#watch()
+  }
+
   #finish(): void {
-    native.endStream(this.#descriptor)
+    native.endStream(this.descriptor)
     this.destroy()
   }
 
   /** How many bytes were taken. */
   #send(bytes: Uint8Array): number {
-    const sent = native.sendStream(this.#descriptor, bytes)
+    const sent = native.sendStream(this.descriptor, bytes)
     if (sent < 0) {
       this.destroy()
       return 0
@@ -240,6 +334,6 @@ class NativeStream implements ByteStream {
   #watch(): void {
     const reads = this.#isReading ? StreamInterest.Reads : 0
     const writes = this.#unsent.length > 0 ? StreamInterest.Writes : 0
-    native.changeStream(this.#set, this.#descriptor, reads | writes)
+    native.changeStream(this.#set, this.descriptor, reads | writes)
   }
 }
