@@ -59,6 +59,8 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
   readonly answerCodec?: Codec<AnswerOf<Machine>>
   /** @internal In a group of a fixed size: the ranks that found it, in place of the first ones. */
   readonly founders?: readonly number[]
+  /** @internal How many changes are kept for `changes()`. Default 4,096. */
+  readonly changesKept?: number
 }
 
 const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
@@ -74,6 +76,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   signal: true,
   answerCodec: true,
   founders: true,
+  changesKept: true,
 }
 
 const DEFAULT_REPLICAS = 3
@@ -121,6 +124,7 @@ export async function replicate<Machine extends AnyMachine>(
     codec: plan.codec,
     answerCodec: plan.answerCodec,
     sessionMs: plan.sessionMs,
+    changesKept: plan.changesKept,
     cellBytes: settings.cellBytes,
     rankOf: (id) => meeting.rankOf(id),
     idOf: (rank) => meeting.idOf(rank),
@@ -227,12 +231,13 @@ function onceFounder(group: RegionGroup, meeting: Meeting, founders: readonly nu
 }
 
 type Plan<Machine extends AnyMachine> = Required<
-  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders' | 'answerCodec'>
+  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders' | 'answerCodec' | 'changesKept'>
 > & {
   readonly answerCodec: Codec<AnswerOf<Machine>> | undefined
   readonly directory: string | undefined
   readonly founders: readonly number[] | undefined
   readonly signal: AbortSignal | undefined
+  readonly changesKept: number | undefined
 }
 
 function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>): Plan<Machine> {
@@ -250,6 +255,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     signal,
     answerCodec,
     founders,
+    changesKept,
   } = (options ?? {}) as ReplicateOptions<Machine>
   checkText('options.name', name)
   checkFunction('options.machine', machine, 'which makes the state machine')
@@ -276,6 +282,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     signal,
     answerCodec,
     founders,
+    changesKept,
   }
 }
 

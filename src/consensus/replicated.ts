@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import type { Group } from '../cluster/index.ts'
 import type { Codec } from '../codecs/index.ts'
 import {
@@ -112,6 +113,7 @@ export interface ReplicatedParts<Machine extends AnyMachine> {
   readonly codec: Codec<CommandOf<Machine>>
   readonly answerCodec: Codec<AnswerOf<Machine>> | undefined
   readonly sessionMs: number
+  readonly changesKept?: number | undefined
   readonly cellBytes: number
   /** The rank of a replica; undefined if it is not known. */
   readonly rankOf: (id: number) => number | undefined
@@ -175,7 +177,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   /** @internal Made by {@link replicate}. */
   constructor(parts: ReplicatedParts<Machine>) {
-    const { machine, codec, answerCodec, sessionMs, cellBytes } = parts
+    const { machine, codec, answerCodec, sessionMs, changesKept, cellBytes } = parts
     this.#parts = parts
     this.#meter = new MachineMeter(parts.name)
     this.#readIndex = new ReadIndex(parts.sights, parts.isDurable)
@@ -184,6 +186,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       codec,
       ...(answerCodec === undefined ? {} : { answerCodec }),
       sessionMs,
+      ...(changesKept === undefined ? {} : { changesKept }),
       onConfiguration: (bytes) => {
         this.#configured(JSON.parse(Buffer.from(bytes).toString()) as Configuration)
       },
@@ -238,7 +241,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       this.#checkOpen()
       signal?.throwIfAborted()
       // A codec may use the same memory again, and `slice` of a Buffer copies nothing.
-      const bytes = Uint8Array.prototype.slice.call(this.#parts.codec.encode(command))
+      const bytes = Buffer.from(this.#parts.codec.encode(command))
       const process = this.#process!
       const sentMs = performance.now()
       const proposal: Proposal = {

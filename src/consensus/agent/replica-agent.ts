@@ -5,6 +5,7 @@ import { JournalPort } from '../durability/journal-port.ts'
 import type { Entry } from '../replica/cell.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
+import { PayloadSlab } from '../replica/payload-slab.ts'
 import { Replica } from '../replica/replica.ts'
 import { Demand, ENTRY_HEAD_BYTES, News, type ReplicaAgentData, type ReplicaStatus } from './agent-contract.ts'
 import { ByteRing } from './byte-ring.ts'
@@ -25,11 +26,13 @@ class ReplicaAgent implements Machine {
   #backlog: { readonly kind: number; readonly bytes: Uint8Array }[] = []
   #backlogBytes = 0
   readonly #head = new DataView(new ArrayBuffer(ENTRY_HEAD_BYTES))
+  readonly #headBytes = new Uint8Array(this.#head.buffer)
   #restores = 0
   /** How far the program was, and since when. */
   #position = 0
   #positionNs = 0
   #hasPushed = false
+  readonly #payloads = new PayloadSlab()
   readonly #budget = new LookBudget()
   /** Something was asked for since it slept, so that more may come. */
   #isAsked = false
@@ -97,7 +100,7 @@ class ReplicaAgent implements Machine {
     const now = this.#context.runtime.now()
     let any = this.#toAgent.drain((kind, bytes) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset)
-      if (kind === Demand.Propose) this.#replica.propose(bytes.slice())
+      if (kind === Demand.Propose) this.#replica.propose(this.#payloads.copy(bytes))
       else if (kind === Demand.Checked) this.#replica.checked(view.getFloat64(0, true), view.getFloat64(8, true))
       else this.#replica.askIndex(view.getFloat64(0, true))
       return true
@@ -162,7 +165,7 @@ class ReplicaAgent implements Machine {
     head.setFloat64(8, timeMs, true)
     head.setUint32(16, term, true)
     head.setUint32(20, flags, true)
-    this.#push(News.Entry, new Uint8Array(head.buffer), payload)
+    this.#push(News.Entry, this.#headBytes, payload)
   }
 
   #push(kind: number, first: Uint8Array, second: Uint8Array = NOTHING): void {

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import type { Codec } from '../../codecs/index.ts'
 import { ConsensusError } from '../errors.ts'
 import type { ApplyContext } from './machine.ts'
@@ -39,7 +40,7 @@ export class Changes<Command, Answer> {
     if (this.#next - this.#first > this.#capacity) this.#first = this.#next - this.#capacity
     if (this.#capacity === 0) return
     // Its own: the payload of an entry is used again.
-    const bytes = Uint8Array.prototype.slice.call(command)
+    const bytes = Buffer.from(command)
     this.#ring[context.index % this.#capacity] = { context, bytes, outcome }
   }
 

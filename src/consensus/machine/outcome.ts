@@ -27,7 +27,7 @@ interface ThrownError {
 /** Keep an answer. The bytes of most codecs are used again for the next one. */
 export function answered<Answer>(answer: Answer, codec: Codec<Answer>): StoredOutcome {
   const bytes = codec.encode(answer)
-  return { kind: 'answer', bytes: codec.keeps === true ? bytes : Uint8Array.prototype.slice.call(bytes) }
+  return { kind: 'answer', bytes: codec.keeps === true ? bytes : Buffer.from(bytes) }
 }
 
 /** Keep what was thrown: what replicas have in common of it, so without its stack. */
@@ -50,7 +50,7 @@ export function answerOf<Answer>(outcome: Outcome, codec: Codec<Answer>): Answer
   switch (outcome.kind) {
     case 'answer':
       // A copy: a duplicate of the command may ask again.
-      return decodeOwn(codec, Uint8Array.prototype.slice.call(outcome.bytes))
+      return decodeOwn(codec, Buffer.from(outcome.bytes))
     case 'error': {
       const cause = errorOf(outcome.bytes)
       throw new ConsensusError('REJECTED', `the machine refused the command: ${cause.message}`, {

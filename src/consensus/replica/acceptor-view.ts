@@ -285,7 +285,7 @@ export class AcceptorView {
     // The value that the word names stays whole until the word names another.
     const bank = isOfLap(state, lap) && state.frame === this.frame ? (state.bank + 1) % BANKS : 0
     const next = packWord(term, lap, this.frame, bank)
-    const length = writeCell(this.#cell, { ...entry, acceptedIn: term, decided: Math.min(history.last, index) })
+    const length = writeCell(this.#cell, entry, { acceptedIn: term, decided: Math.min(history.last, index) })
     this.#next = index + 1
     this.#hasNews = true
     this.#words[place] = next

@@ -21,13 +21,16 @@ export interface Entry {
   readonly payload: Uint8Array
 }
 
-/** An entry that an acceptor holds. */
-export interface AcceptedEntry extends Entry {
+/** How an acceptor came to hold an entry. */
+interface Acceptance {
   /** The term in which it was accepted: the one of the highest is adopted. */
   readonly acceptedIn: number
   /** All entries up to this one were decided when it was stored: at most itself. */
   readonly decided: number
 }
+
+/** An entry that an acceptor holds. */
+export interface AcceptedEntry extends Entry, Acceptance {}
 
 /**
  * A cell is an entry as it lies in an acceptor's memory. It is valid only if the checksum is that of everything else:
@@ -44,8 +47,8 @@ const LENGTH_OFFSET = 36
 const CHECKSUM_OFFSET = 40
 
 /** Write the cell of an entry as it is stored. Returns its length. */
-export function writeCell(target: Uint8Array, entry: AcceptedEntry): number {
-  const { index, term, timeMs, flags, payload, acceptedIn, decided } = entry
+export function writeCell(target: Uint8Array, entry: Entry, { acceptedIn, decided }: Acceptance): number {
+  const { index, term, timeMs, flags, payload } = entry
   const view = new DataView(target.buffer, target.byteOffset, CELL_HEADER_BYTES)
   view.setFloat64(0, index, true)
   view.setFloat64(8, timeMs, true)

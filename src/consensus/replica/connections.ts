@@ -233,8 +233,9 @@ export class Connections implements Iterable<Peer> {
     return any
   }
 
-  /** What completes from here on makes the descriptor readable. */
+  /** What completes from here on makes the descriptor readable. A replica that is alone has nothing under way. */
   arm(): void {
+    if (this.#peers.size === 0 && !this.#self.isAwaited) return
     this.#channel.drain()
     this.#queue.arm()
   }

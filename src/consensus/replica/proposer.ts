@@ -54,6 +54,7 @@ interface Proposed {
 }
 
 const NOTHING = new Uint8Array()
+const NO_HOLDERS: readonly AcceptorView[] = []
 
 /**
  * A replica as leader of one term: multi-decree Paxos, in which acceptors are memories.
@@ -260,7 +261,7 @@ export class Proposer implements AcceptorsLeader {
 
   /** What is chosen for that index; undefined if nothing is now. */
   #next(index: number): Entry | undefined {
-    const holders = [...this.acceptors.values()].filter(({ accepted }) => accepted.has(index))
+    const holders = this.#holdersOf(index)
     if (holders.length > 0) return this.#adopt(index, holders)
     for (const { accepted } of this.acceptors.values())
       if (accepted.size > 0 && Math.max(...accepted.keys()) > index) {
@@ -281,6 +282,14 @@ export class Proposer implements AcceptorsLeader {
     }
     const payload = this.#batch(index)
     return payload && this.#entry(index, 0, payload)
+  }
+
+  /** The acceptors that had accepted a value for it before this term: mostly none. */
+  #holdersOf(index: number): readonly AcceptorView[] {
+    let holders = NO_HOLDERS
+    for (const acceptor of this.acceptors.values())
+      if (acceptor.accepted.size > 0 && acceptor.accepted.has(index)) holders = [...holders, acceptor]
+    return holders
   }
 
   #entry(index: number, flags: number, payload: Uint8Array): Entry {

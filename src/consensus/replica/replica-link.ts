@@ -71,6 +71,8 @@ export class ReplicaLink {
   remote: RemoteRegion = { address: 0, key: 0 }
   readonly #pair: QueuePair
   readonly #outbox: MemoryRegion
+  /** The same by words: places begin at multiples of 8. */
+  readonly #words: BigUint64Array
   readonly #inbox: MemoryRegion
   readonly #messageBytes: number
   readonly #write: PreparedRequest
@@ -88,6 +90,8 @@ export class ReplicaLink {
   #first = 0
   /** Bytes of the outbox that were given out and given back, counted since the start. */
   #given = 0
+  /** Requests under way whose end is to be told. */
+  #awaited = 0
   #back = 0
   #unsignaled = 0
   #sent = 0
@@ -106,6 +110,8 @@ export class ReplicaLink {
       maxReceiveRequests: RECEIVES_MAX,
     })
     this.#outbox = domain.allocate(Math.max(64 * 1024, 16 * this.#messageBytes), Access.LocalWrite)
+    const { buffer, byteOffset, length } = this.#outbox.bytes
+    this.#words = new BigUint64Array(buffer, byteOffset, Math.floor(length / 8))
     this.#inbox = domain.allocate(RECEIVES_MAX * this.#messageBytes, Access.LocalWrite)
     const local = this.#outbox.subarray(0, 8)
     const remote = { address: 0, key: 0 }
@@ -127,6 +133,11 @@ export class ReplicaLink {
 
   get isUp(): boolean {
     return this.#connected && this.broken === undefined && !this.#closed
+  }
+
+  /** The end of a request under way is to be told. */
+  get isAwaited(): boolean {
+    return this.#awaited > 0
   }
 
   connect(endpoint: RemoteEndpoint, remote: RemoteRegion, timeout: number, events: LinkEvents): void {
@@ -165,9 +176,7 @@ export class ReplicaLink {
     this.#soon(8, NOTHING, (begin) => {
       this.#compareSwap.compare = expected
       this.#compareSwap.swap = next
-      this.#post(this.#compareSwap, begin, 8, offset, (bytes) =>
-        done(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true)),
-      )
+      this.#post(this.#compareSwap, begin, 8, offset, () => done(this.#words[begin / 8]!))
     })
   }
 
@@ -273,7 +282,7 @@ export class ReplicaLink {
   }
 
   #setWord(begin: number, value: bigint): void {
-    new DataView(this.#outbox.bytes.buffer, this.#outbox.bytes.byteOffset + begin, 8).setBigUint64(0, value, true)
+    this.#words[begin / 8] = value
   }
 
   #post(
@@ -285,6 +294,7 @@ export class ReplicaLink {
     remote: RemoteRegion = this.remote,
   ): void {
     this.#posted.push({ end: this.#given, begin, length, done })
+    if (done !== undefined) this.#awaited += 1
     this.#unsignaled = done === undefined ? this.#unsignaled + 1 : 0
     request.signaled = done !== undefined || length > SHORT_BYTES || this.#unsignaled % SIGNAL_EVERY === 0
     request.setSegment(0, this.#outbox.address + begin, length, this.#outbox.localKey)
@@ -300,7 +310,10 @@ export class ReplicaLink {
     while (this.#first <= number && this.#posted.length > 0) {
       const { begin, length, end, done } = this.#posted.shift()!
       this.#first += 1
-      if (done !== undefined) done(this.#outbox.bytes.subarray(begin, begin + length))
+      if (done !== undefined) {
+        this.#awaited -= 1
+        done(this.#outbox.bytes.subarray(begin, begin + length))
+      }
       this.#back = end
     }
     while (this.isUp && this.#waiting.length > 0) {

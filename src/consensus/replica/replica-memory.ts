@@ -137,7 +137,7 @@ export class ReplicaMemory implements VoterHead {
       throw new DefectError(`entry ${last} is far behind the last decided one, ${decided}`)
     for (let index = decided + 1; index <= decided + layout.window; index += 1) {
       const entry = open.get(index)
-      if (entry !== undefined) writeCell(this.region.bytes.subarray(layout.cell(frame, 0, index)), entry)
+      if (entry !== undefined) writeCell(this.region.bytes.subarray(layout.cell(frame, 0, index)), entry, entry)
       const word = packWord(promise, lapOf(index, layout.window), entry === undefined ? -1 : frame)
       Atomics.store(this.#words, layout.slot(index) / 8, word)
     }

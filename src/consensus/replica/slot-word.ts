@@ -19,14 +19,20 @@ export interface SlotState {
 
 const LAPS = 1 << 20
 
+/** A word, and its halves: arithmetic on a BigInt takes longer. */
+const whole = new BigUint64Array(1)
+const halves = new Uint32Array(whole.buffer)
+
 export function packWord(promised: number, lap: number, frame = -1, bank = 0): bigint {
-  const low = (((lap % LAPS) << 12) | ((frame + 1) << 4) | bank) >>> 0
-  return (BigInt(promised) << 32n) | BigInt(low)
+  halves[0] = ((lap % LAPS) << 12) | ((frame + 1) << 4) | bank
+  halves[1] = promised
+  return whole[0]!
 }
 
 export function unpackWord(word: bigint): SlotState {
-  const low = Number(word & 0xffffffffn)
-  return { promised: Number(word >> 32n), lap: low >>> 12, frame: ((low >>> 4) & 0xff) - 1, bank: low & 0xf }
+  whole[0] = word
+  const low = halves[0]!
+  return { promised: halves[1]!, lap: low >>> 12, frame: ((low >>> 4) & 0xff) - 1, bank: low & 0xf }
 }
 
 /** Whether the slot is for the entries of this lap. */

@@ -123,6 +123,8 @@ export class ShardReplica implements ShardPort {
         thread,
         timeoutMs,
         founders,
+        // No one asks for them, and they may be long.
+        changesKept: 0,
         ...(directory === undefined ? {} : { directory }),
         ...(signal === undefined ? {} : { signal }),
       })
@@ -167,7 +169,7 @@ export class ShardReplica implements ShardPort {
     limits: CallLimits,
     apart: boolean = false,
   ): Promise<readonly Reply[] | null> {
-    const command = { calls, ...(watched && { watched }), ...(apart && { apart }) }
+    const command = watched !== undefined ? { calls, watched, apart } : apart ? { calls, apart } : { calls }
     const answer = await this.#propose(command, limits)
     return answer as readonly Reply[] | null
   }

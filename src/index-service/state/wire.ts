@@ -2,6 +2,12 @@ import { Buffer } from 'node:buffer'
 import { IndexError } from '../errors.ts'
 
 const COUNT_BYTES_MAX = 8
+/** Names that are looked up: their bytes make a number. */
+const NAME_BYTES_MAX = 6
+const NAMES_MAX = 512
+/** Shorter than a call for what is usual. */
+const COPIED_BY_LOOP_MAX = 32
+const names = new Map<number, string>()
 
 /** Appends to one buffer, which grows and is used again. Counts are varints; numbers are little-endian. */
 export class WireWriter {
@@ -36,16 +42,21 @@ export class WireWriter {
   }
 
   bytes(bytes: Uint8Array): void {
-    this.count(bytes.length)
-    this.#room(bytes.length)
-    this.#bytes.set(bytes, this.#length)
-    this.#length += bytes.length
+    const { length } = bytes
+    this.count(length)
+    this.#room(length)
+    if (length > COPIED_BY_LOOP_MAX) this.#bytes.set(bytes, this.#length)
+    else for (let at = 0; at < length; at += 1) this.#bytes[this.#length + at] = bytes[at]!
+    this.#length += length
   }
 
   text(latin1: string): void {
     this.count(latin1.length)
-    this.#room(latin1.length)
-    this.#length += this.#bytes.write(latin1, this.#length, 'latin1')
+    const { length } = latin1
+    this.#room(length)
+    if (length > COPIED_BY_LOOP_MAX) this.#bytes.write(latin1, this.#length, 'latin1')
+    else for (let at = 0; at < length; at += 1) this.#bytes[this.#length + at] = latin1.charCodeAt(at)
+    this.#length += length
   }
 
   #room(lengthBytes: number): void {
@@ -112,6 +123,21 @@ export class WireReader {
     const length = this.count()
     const start = this.#skip(length)
     return this.#bytes.toString('latin1', start, start + length)
+  }
+
+  /** As {@link text}, of which there are few: they are looked up by their bytes. */
+  name(): string {
+    const length = this.count()
+    const start = this.#skip(length)
+    if (length > NAME_BYTES_MAX) return this.#bytes.toString('latin1', start, start + length)
+    // Names of different lengths have different numbers.
+    let code = length
+    for (let at = start; at < start + length; at += 1) code = code * 256 + this.#bytes[at]!
+    const known = names.get(code)
+    if (known !== undefined) return known
+    const name = this.#bytes.toString('latin1', start, start + length)
+    if (names.size < NAMES_MAX) names.set(code, name)
+    return name
   }
 
   end(): void {

@@ -193,12 +193,13 @@ export class RequestReader {
       this.#bulk = NONE
       this.#left -= 1
     }
-    const [name, ...args] = this.#args
+    const args = this.#args
+    const name = args.shift()!
     this.#args = []
     this.#settledArgs = 0
     this.#left = NONE
     this.#argumentBytes = 0
-    const request = requestOf(name!, args)
+    const request = requestOf(name, args)
     if (!this.#isTooLong) return request
     this.#isTooLong = false
     return { ...request, isTooLong: true }
@@ -292,8 +293,9 @@ function requestOf(name: Uint8Array, args: readonly Uint8Array[]): Request {
 /** The most frequent names are short: they are looked up by their bytes. */
 function nameOf(bytes: Uint8Array): string {
   if (bytes.length > 6) return latin1Of(bytes)
-  let code = 0
-  for (const byte of bytes) code = code * 256 + byte
+  // Names of different lengths have different numbers.
+  let code = bytes.length
+  for (let at = 0; at < bytes.length; at += 1) code = code * 256 + bytes[at]!
   const found = known.get(code)
   if (found !== undefined) return found
   const name = latin1Of(bytes)

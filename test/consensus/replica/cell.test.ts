@@ -14,7 +14,7 @@ const entry = {
 
 function cell(): Uint8Array {
   const bytes = new Uint8Array(128)
-  assert.equal(writeCell(bytes, entry), CELL_HEADER_BYTES + entry.payload.length)
+  assert.equal(writeCell(bytes, entry, entry), CELL_HEADER_BYTES + entry.payload.length)
   return bytes
 }
 
@@ -26,7 +26,7 @@ test('an entry is read as it was written, with the term in which it was accepted
 test('a payload may be empty, or fill the cell', () => {
   for (const length of [0, 128 - CELL_HEADER_BYTES]) {
     const bytes = new Uint8Array(128)
-    writeCell(bytes, { ...entry, payload: new Uint8Array(length).fill(3) })
+    writeCell(bytes, { ...entry, payload: new Uint8Array(length).fill(3) }, entry)
     assert.equal(readCell(bytes, entry.index)?.payload.length, length)
   }
 })
