@@ -36,7 +36,15 @@ export const PollFlag = { Readable: 1, Writable: 4, Error: 8, HangUp: 16, Invali
  * Places in the numbers of `answerLooks`: the database, the version of RESP and the time in ms since 1970 in; the bytes of
  * the replies, and how many `GET` and `HGET` were answered, out.
  */
-export const LookNumber = { Database: 0, Protocol: 1, NowMs: 2, ReplyBytes: 3, Gets: 4, FieldGets: 5, Count: 6 } as const
+export const LookNumber = {
+  Database: 0,
+  Protocol: 1,
+  NowMs: 2,
+  ReplyBytes: 3,
+  Gets: 4,
+  FieldGets: 5,
+  Count: 6,
+} as const
 
 /** What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. */
 export const StreamInterest = { Reads: 1, Writes: 2, Listens: 4 } as const

@@ -34,6 +34,8 @@ export interface DoorSettings {
   readonly isCluster: boolean
   /** Connections are encrypted. */
   readonly tls?: DoorTls | undefined
+  /** How many threads send replies. Default 1: the one of the program. */
+  readonly ioThreads?: number
   /** @internal What takes connections that are not encrypted. Default `native`. */
   readonly front?: 'native' | 'node' | undefined
   /** What is answered is on disks. */

@@ -77,8 +77,11 @@ export class RedisDoor implements AsyncDisposable {
 }
 
 /** Node.js has what encrypts. */
-function openFront({ address, port, tls, front = 'native' }: DoorSettings, take: TakeStream): Promise<Front> {
+function openFront(
+  { address, port, tls, front = 'native', ioThreads }: DoorSettings,
+  take: TakeStream,
+): Promise<Front> {
   if (tls !== undefined)
     return NodeFront.open(address, port, take, { ...tls, requestCert: tls.ca !== undefined, rejectUnauthorized: true })
-  return front === 'native' ? NativeFront.open(address, port, take) : NodeFront.open(address, port, take)
+  return front === 'native' ? NativeFront.open(address, port, take, ioThreads) : NodeFront.open(address, port, take)
 }

@@ -13,6 +13,7 @@ import { until } from '../cluster/support.ts'
 
 const fronts = {
   native: (address: string, take: TakeStream, port = 0) => NativeFront.open(address, port, take),
+  'native with threads': (address: string, take: TakeStream, port = 0) => NativeFront.open(address, port, take, 4),
   node: (address: string, take: TakeStream, port = 0) => NodeFront.open(address, port, take),
 }
 
@@ -105,7 +106,7 @@ async function readAll(client: Socket, length: number): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-for (const kind of ['native', 'node'] as const) {
+for (const kind of ['native', 'native with threads', 'node'] as const) {
   test(`${kind}: what clients send comes, and what is written goes back, each in its order`, async () => {
     await using place = await Place.open(kind)
     place.onTaken = (served) => {
@@ -170,6 +171,30 @@ for (const kind of ['native', 'node'] as const) {
     assert.equal(served.text, '')
     served.stream.setReading(true)
     await until(() => served.text === 'first', 'it reads')
+  })
+
+  test(`${kind}: what is written to many in one turn comes to each, also by one that ends or is destroyed in it`, async () => {
+    await using place = await Place.open(kind)
+    const ends: Awaited<ReturnType<Place['connect']>>[] = []
+    while (ends.length < 40) ends.push(await place.connect())
+    const closed = Promise.all(ends.slice(0, 2).map(({ client }) => once(client, 'close')))
+    const room = Buffer.alloc(100)
+    for (const [at, { served }] of ends.entries()) {
+      for (const part of ['a', 'b', 'c']) {
+        room.fill(`${part}${at} `)
+        served.stream.write(room.subarray(0, 4))
+      }
+      if (at === 0) served.stream.end()
+      else if (at === 1) served.stream.destroy()
+    }
+    room.fill(0)
+    for (const [at, { client }] of ends.entries()) {
+      const text = ['a', 'b', 'c'].map((part) => `${part}${at} ${part}`.slice(0, 4)).join('')
+      // What is destroyed may have sent nothing.
+      if (at === 1) client.resume()
+      else assert.equal((await readAll(client, 12)).toString(), text)
+    }
+    await closed
   })
 
   test(`${kind}: an end comes after everything that was written`, async () => {

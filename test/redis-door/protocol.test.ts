@@ -39,6 +39,7 @@ const sequences: readonly (readonly [bytes: string, requests: readonly string[]]
   ['*2\r\n$3\r\nGET\r\n$0\r\n\r\n*1\r\n$4\r\nPING\r\n', ['["GET",""]', '["PING"]']],
   ['*2\r\n$3\r\nGET\r\n$4\r\n\r\n\r\n\r\nPING\r\n', ['["GET","\\r\\n\\r\\n"]', '["PING"]']],
   ['*2\r\n$0\r\n\r\n$1\r\na\r\n"" b\r\n', ['["","a"]', '["","b"]']],
+  ['*2\r\n$4\r\n\0get\r\n$1\r\na\r\n*2\r\n$3\r\nget\r\n$1\r\na\r\n', ['["\\u0000get","a"]', '["get","a"]']],
   ['*0\r\n*-1\r\n\r\nPING\r\n', ['["PING"]']],
   ['\vset a\vb "c"\vd\r\n', ['["set","a\\u000bb","c","d"]']],
   ['set a "b c" \'d\'\nget a\r\n', ['["set","a","b c","d"]', '["get","a"]']],

@@ -102,7 +102,7 @@ export class DoorParameters {
       fixed('dir', process.cwd()),
       fixed('dbfilename', ''),
       fixed('logfile', ''),
-      fixed('io-threads', '1'),
+      fixed('io-threads', String(settings.ioThreads ?? 1)),
       fixed('replicaof', ''),
       fixed('slaveof', ''),
       fixed('protected-mode', 'no'),
