@@ -429,6 +429,41 @@ test('shards are spread over the nodes, and move while clients work, as nodes co
   assert.equal(await index.size(), 0)
 })
 
+test('leaders of shards are spread over the nodes, also after one was killed and another has come', async () => {
+  const name = freshName()
+  const started: RankProcess[] = []
+  const start = async (): Promise<RankProcess> => {
+    const added = new RankProcess(fixture, {})
+    after(() => added.kill())
+    await added.call('join', { name })
+    started.push(added)
+    return added
+  }
+  const options = { name, replicas: 3, shards: 6 }
+  for (let count = 0; count < 3; count += 1) await start()
+  await Promise.all(started.map((each) => each.call('open', options)))
+  const client = await clientOf(name)
+  const path = join(folder, 'spread')
+  await client.call('begin', path, 1, 2, 8, 2)
+  await assertLeaders(started, [2, 2, 2])
+  await started.pop()!.kill()
+  await assertLeaders(started, [3, 3])
+  await (await start()).call('open', options)
+  await assertLeaders(started, [2, 2, 2])
+  await client.call('stop')
+  assert.ok(assertLinearizable(path) > 20)
+})
+
+/** How many shards each node leads, the fewest first. */
+async function assertLeaders(nodesNow: readonly RankProcess[], expected: readonly number[]): Promise<void> {
+  for (let look = 0; ; look += 1) {
+    const leads = await Promise.all(nodesNow.map((each) => each.call<number>('leads')))
+    if (JSON.stringify([...leads].sort()) === JSON.stringify(expected)) return
+    if (look === 600) assert.fail(`they lead ${JSON.stringify(leads)}`)
+    await sleep(50)
+  }
+}
+
 /** Each shard is held by three nodes, which vote. */
 async function assertSpread(nodesNow: readonly RankProcess[], shards: number): Promise<void> {
   for (let look = 0; ; look += 1) {

@@ -7,7 +7,7 @@ import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
 import { NodeLines } from './node-lines.ts'
 import { NodeMembers } from './node-members.ts'
-import { holdersOf } from './placement.ts'
+import { holdersOf, leaderWanted } from './placement.ts'
 import { ShardReplica } from './shard-replica.ts'
 
 /** What a node is opened with. */
@@ -42,7 +42,8 @@ const LOOK_MS = 250
  *    the one with the lowest rank does; the next one waits until its card no longer has the shard.
  * 3. The log then lacks a voter, and one that follows takes its place.
  *
- * So a shard always has as many replicas as voters are wanted, and at least a majority of them votes.
+ * So a shard always has as many replicas as voters are wanted, and at least a majority of them votes. Leaders are spread
+ * over the holders: one that leads a shard which another is to lead hands it over, one at a time.
  */
 export class IndexNode implements IndexPort, AsyncDisposable {
   readonly name: string
@@ -64,6 +65,9 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   #members!: NodeMembers
   #hide: () => void = () => undefined
   #looker: NodeJS.Timeout | undefined
+  #isHandingOver = false
+  /** Counts the attempts, so that a shard whose wanted leader cannot lead is not in the way of others. */
+  #handOvers = 0
   #door: Place | undefined
   readonly #stop = new AbortController()
   #closing: Promise<void> | undefined
@@ -212,7 +216,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     return holdersOf(shard, ranks, replicas)
   }
 
-  /** Open what is to be held here, and leave what others hold. */
+  /** Open what is to be held here, leave what others hold, and hand over what others are to lead. */
   #move(): void {
     if (this.#group.closed || this.#closing !== undefined) return
     const limits = { timeoutMs: Number.POSITIVE_INFINITY, signal: this.#stop.signal }
@@ -229,6 +233,31 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       else if (!holders.includes(this.rank) && isHeld && this.#mayLeave(shard, holders))
         this.#change(shard, this.#closeShard(shard))
     }
+    this.#spreadLeaders()
+  }
+
+  #spreadLeaders(): void {
+    if (this.#isHandingOver || this.shards === 1) return
+    const wanted = [...this.#replicas].flatMap(([shard, replica]) => {
+      if (replica.leader !== this.rank || this.#changing.has(shard)) return []
+      const rank = leaderWanted(shard, this.#holders(shard))
+      return rank !== this.rank && this.#has(rank, shard) ? [{ replica, rank }] : []
+    })
+    if (wanted.length === 0) return
+    const { replica, rank } = wanted[this.#handOvers % wanted.length]!
+    this.#handOvers += 1
+    this.#isHandingOver = true
+    replica
+      .transferLeadership(rank)
+      // The next look tries again.
+      .catch(() => false)
+      .finally(() => {
+        this.#isHandingOver = false
+      })
+  }
+
+  #has(rank: number, shard: number): boolean {
+    return this.#members.cards.some((card) => card.rank === rank && card.holds.some((held) => held.shard === shard))
   }
 
   #mayLeave(shard: number, holders: readonly number[]): boolean {

@@ -11,3 +11,9 @@ export function holdersOf(shard: number, members: readonly number[], count: numb
   weighed.sort((one, other) => other.weight - one.weight || one.rank - other.rank)
   return weighed.slice(0, count).map(({ rank }) => rank)
 }
+
+/** The rank that is to lead a shard, so that each holder leads as many as the others: where one is free to choose. */
+export function leaderWanted(shard: number, holders: readonly number[]): number {
+  const inOrder = [...holders].sort((one, other) => one - other)
+  return inOrder[shard % inOrder.length]!
+}

@@ -233,6 +233,11 @@ export class ShardReplica implements ShardPort {
     return this.#isFresh() ? this.#looks : undefined
   }
 
+  /** Let another rank lead. False if it cannot, or this one does not. @throws ConsensusError */
+  transferLeadership(rank: number): Promise<boolean> {
+    return this.#replicated.transferLeadership(rank)
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
