@@ -33,8 +33,8 @@ export const FAULT_NUMBERS = 6
 export const PollFlag = { Readable: 1, Writable: 4, Error: 8, HangUp: 16, Invalid: 32 } as const
 
 /**
- * Places in the numbers of `answerLooks`: the database, the version of RESP and the time in ms since 1970 in; the bytes of
- * the replies, and how many `GET` and `HGET` were answered, out.
+ * Places in the numbers of `answerLooks`: the database, the version of RESP and the time in ms since 1970 in; the bytes
+ * of the replies, and how many `GET` and `HGET` were answered, out.
  */
 export const LookNumber = {
   Database: 0,
@@ -311,8 +311,8 @@ export interface Addon {
   sendStream(descriptor: number, bytes: Uint8Array): number
   /**
    * The same of many streams, on up to `threads` threads. `sends` has {@link SEND_NUMBERS} numbers for each: the
-   * descriptor, and where its part of `bytes` begins and how many bytes it has. What `sendStream` returns takes the place
-   * of the last. A stream may be in it once.
+   * descriptor, and where its part of `bytes` begins and how many bytes it has. What `sendStream` returns takes the
+   * place of the last. A stream may be in it once.
    */
   sendStreams(sends: Int32Array, count: number, bytes: Uint8Array, threads: number): void
   /**

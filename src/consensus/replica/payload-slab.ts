@@ -3,8 +3,8 @@ const SHORT_BYTES = 8 * 1024
 const SLAB_BYTES = 64 * 1024
 
 /**
- * Copies of short payloads, one behind the other in larger pieces of memory: one of its own for each costs more than the
- * copy. A piece is given back with the last payload in it, so they should end in the order in which they were made.
+ * Copies of short payloads, one behind the other in larger pieces of memory: one of its own for each costs more than
+ * the copy. A piece is given back with the last payload in it, so they should end in the order in which they were made.
  */
 export class PayloadSlab {
   #slab = new ArrayBuffer(0)

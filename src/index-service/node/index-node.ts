@@ -42,8 +42,8 @@ const LOOK_MS = 250
  *    the one with the lowest rank does; the next one waits until its card no longer has the shard.
  * 3. The log then lacks a voter, and one that follows takes its place.
  *
- * So a shard always has as many replicas as voters are wanted, and at least a majority of them votes. Leaders are spread
- * over the holders: one that leads a shard which another is to lead hands it over, one at a time.
+ * So a shard always has as many replicas as voters are wanted, and at least a majority of them votes. Leaders are
+ * spread over the holders: one that leads a shard which another is to lead hands it over, one at a time.
  */
 export class IndexNode implements IndexPort, AsyncDisposable {
   readonly name: string
