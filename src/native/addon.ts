@@ -33,8 +33,8 @@ export const FAULT_NUMBERS = 6
 export const PollFlag = { Readable: 1, Writable: 4, Error: 8, HangUp: 16, Invalid: 32 } as const
 
 /**
- * Places in the numbers of `answerLooks`: the database, the version of RESP and the time in ms since 1970 in; the bytes
- * of the replies, and how many `GET` and `HGET` were answered, out.
+ * Places in the numbers of `answerLooks`. In: the database, the version of RESP, and the time in ms since 1970. Out:
+ * the bytes of the replies, and how many `GET` and `HGET` they are for.
  */
 export const LookNumber = {
   Database: 0,
@@ -316,8 +316,9 @@ export interface Addon {
    */
   sendStreams(sends: Int32Array, count: number, bytes: Uint8Array, threads: number): void
   /**
-   * Answer the requests of RESP at the start of `requests`, as long as each is a `GET` or `HGET` that the records of a
-   * table answer. Returns how many of those bytes are answered. The replies are written to the start of `replies`.
+   * Answer the requests of RESP at the start of `requests`: each `GET` and `HGET` up to the first one that the records
+   * of a table do not answer. Returns how many of those bytes are answered. The replies are written to the start of
+   * `replies`.
    *
    * @param chunks the table's: see `src/index-service/memory/layout.ts`. The caller is the one that writes it.
    * @param numbers by {@link LookNumber}: three that are read, and three that are written.

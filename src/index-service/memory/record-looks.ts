@@ -8,8 +8,8 @@ export interface Asker {
 }
 
 /**
- * Answers reads that clients of Redis send, many at a time, out of the records of a table: `GET` and `HGET`, as they
- * come and as they are answered in bytes. It is for the process that writes the table.
+ * Answers reads of clients of Redis, many at a time, out of the records of a table. It takes `GET` and `HGET` as the
+ * bytes that came, and makes the bytes of their replies. It is for the process that writes the table.
  */
 export class RecordLooks {
   readonly #chunks: readonly Uint8Array[]
@@ -34,8 +34,8 @@ export class RecordLooks {
   }
 
   /**
-   * Answer the requests at the start of `requests` into `replies`, up to the first one that is another, not whole, of a
-   * value of another type, or without room. Returns how many bytes are answered.
+   * Answer the requests at the start of `requests` into `replies`. It stops before one that is another, not whole,
+   * about a value of another type, or without room. Returns how many bytes are answered.
    */
   answer(requests: Uint8Array, replies: Uint8Array, { db, protocol }: Asker): number {
     const numbers = this.#numbers

@@ -87,8 +87,8 @@ class Outbox {
 }
 
 /**
- * A front that takes all that has come on all streams by one call of the addon, and sends what was written on all by
- * another. Its figures beside those of Node.js' streams are in docs/benchmarks.md.
+ * A front that takes all that has come on all streams by one call of the addon. Another one sends what was written. Its
+ * figures beside those of Node.js' streams are in docs/benchmarks.md.
  */
 export class NativeFront implements Front {
   readonly #take: TakeStream
