@@ -316,8 +316,8 @@ export interface Addon {
    */
   sendStreams(sends: Int32Array, count: number, bytes: Uint8Array, threads: number): void
   /**
-   * Answer the requests of RESP at the start of `requests`: each `GET` and `HGET` up to the first one that the records
-   * of a table do not answer. Returns how many of those bytes are answered. The replies are written to the start of
+   * Answer each `GET` and `HGET` of RESP at the start of `requests`, up to the first one that the records of a table do
+   * not answer. Returns how many of those bytes are answered. The replies are written to the start of
    * `replies`.
    *
    * @param chunks the table's: see `src/index-service/memory/layout.ts`. The caller is the one that writes it.

@@ -56,7 +56,7 @@ export class ShardClient implements ShardPort {
     return looked
   }
 
-  /** Only the process that holds the shard reads so many at once. */
+  /** Only the process that holds the shard answers many at once. */
   looks(): RecordLooks | undefined {
     return undefined
   }
