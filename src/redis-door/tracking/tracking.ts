@@ -1,0 +1,195 @@
+import { type IndexNode, latin1Of, slotOf } from '../../index-service/index.ts'
+import type { DoorClient } from '../connection/client.ts'
+import type { Clients } from '../connection/clients.ts'
+import type { Router } from '../routing/router.ts'
+import type { DoorParameters } from '../settings/door-parameters.ts'
+import { ClientTracking, type Invalidated, type TrackingOptions } from './client-tracking.ts'
+import { Invalidations } from './invalidations.ts'
+import { TrackedKeys } from './tracked-keys.ts'
+import { TrackedPrefixes } from './tracked-prefixes.ts'
+
+/** Numbers of clients that differ by as much have the same origin. */
+const ORIGIN_CLIENTS = 2 ** 22
+const ORIGIN_DOORS = 2 ** 30
+
+export interface TrackingParts {
+  readonly node: IndexNode
+  readonly clients: Clients
+  readonly parameters: DoorParameters
+  readonly router: Router
+}
+
+/**
+ * Clients that keep what they have read, and are told when it changes: CLIENT TRACKING. A key has one name in all
+ * databases, as in Redis.
+ *
+ * A key is known here before it is read. A change that comes between is told behind the answer, which may be older.
+ */
+export class Tracking {
+  readonly #node: IndexNode
+  readonly #parameters: DoorParameters
+  readonly #router: Router
+  readonly #clients: Clients
+  readonly #tracking = new Set<DoorClient>()
+  readonly #keys = new TrackedKeys()
+  readonly #prefixes = new TrackedPrefixes()
+  readonly #invalidations: Invalidations
+  /** Tells the clients of this door from those of others. */
+  readonly #origin = (1 + Math.floor(Math.random() * ORIGIN_DOORS)) * ORIGIN_CLIENTS
+  #isBroadcasting = false
+
+  constructor({ node, clients, parameters, router }: TrackingParts) {
+    this.#node = node
+    this.#clients = clients
+    this.#parameters = parameters
+    this.#router = router
+    this.#invalidations = new Invalidations(clients)
+    parameters.onChanged((name) => {
+      if (name === 'tracking-table-max-keys') this.#bound()
+    })
+  }
+
+  get figures(): {
+    readonly clients: number
+    readonly keys: number
+    readonly items: number
+    readonly prefixes: number
+  } {
+    const { size: keys, items } = this.#keys
+    return { clients: this.#tracking.size, keys, items, prefixes: this.#prefixes.size }
+  }
+
+  /** It begins, or has other options from now on, and further prefixes. */
+  start(client: DoorClient, options: TrackingOptions, prefixes: readonly string[]): void {
+    client.tracking ??= new ClientTracking(this.#origin + (client.id % ORIGIN_CLIENTS), options)
+    const { tracking } = client
+    tracking.options = options
+    tracking.isRedirectBroken = false
+    for (const prefix of prefixes) {
+      tracking.prefixes.add(prefix)
+      this.#prefixes.add(prefix, client)
+    }
+    this.#tracking.add(client)
+    this.#listen()
+  }
+
+  /** Keys that it has read are forgotten when they change. */
+  stop(client: DoorClient): void {
+    if (client.tracking === undefined) return
+    for (const prefix of client.tracking.prefixes) this.#prefixes.remove(prefix, client)
+    client.tracking = undefined
+    this.#tracking.delete(client)
+    if (this.#tracking.size > 0) return
+    this.#keys.clear()
+    this.#listen()
+  }
+
+  /** The door closes. */
+  close(): void {
+    for (const client of [...this.#tracking]) this.stop(client)
+  }
+
+  /** A command of a client that tracks is under way, and reads these keys. `mayWait`: it may take as long as it likes. */
+  began(client: DoorClient, keys: readonly Uint8Array[], mayWait: boolean = false): void {
+    const tracking = client.tracking!
+    tracking.isBusy = true
+    tracking.isWaiting = mayWait
+    if (keys.length > 0) this.read(client, keys)
+  }
+
+  /** What is under way reads these keys, too. */
+  read(client: DoorClient, keys: readonly Uint8Array[]): void {
+    const tracking = client.tracking!
+    const { isBroadcast, opts } = tracking.options
+    const isKept = !isBroadcast && (opts === undefined || (opts === 'in') === tracking.isCachingSaid)
+    for (const key of keys) {
+      const name = latin1Of(key)
+      tracking.reading.add(name)
+      if (!isKept) continue
+      if (this.#isTold(key)) this.#keys.add(name, client.id)
+      else tracking.late.push([name])
+    }
+    if (isKept) this.#bound()
+  }
+
+  /** One of several commands that go together is begun, and the next one follows. */
+  follows({ tracking, transaction }: DoorClient): void {
+    if (transaction === undefined) tracking!.isCachingSaid = false
+  }
+
+  /** All that was under way is answered. */
+  answered(client: DoorClient): void {
+    const tracking = client.tracking!
+    tracking.isBusy = false
+    tracking.isWaiting = false
+    tracking.reading.clear()
+    if (!client.lastCommand.startsWith('client|')) this.follows(client)
+    for (const keys of tracking.late.splice(0)) this.#invalidations.send(client, keys)
+  }
+
+  /** Whether this node comes to know of the key's changes. */
+  #isTold(key: Uint8Array): boolean {
+    const { held, shards } = this.#node
+    return held.size === shards || held.has(this.#router.shardOf(slotOf(key)))
+  }
+
+  #listen(): void {
+    this.#node.changeListener =
+      this.#tracking.size === 0 ? undefined : (_shard, key, origin) => this.#changed(key, origin)
+  }
+
+  #changed(key: Uint8Array | undefined, origin: number | undefined): void {
+    if (key === undefined) {
+      this.#keys.clear()
+      for (const client of this.#tracking) this.#tell(client, undefined, origin)
+      return
+    }
+    const name = latin1Of(key)
+    this.#forget(name, origin)
+    if (!this.#prefixes.change(name, origin) || this.#isBroadcasting) return
+    this.#isBroadcasting = true
+    // Before anyone has the answer of what has changed it.
+    queueMicrotask(() => this.#broadcast())
+  }
+
+  /** Who has read it is told. */
+  #forget(name: string, origin: number | undefined): void {
+    for (const id of this.#keys.take(name) ?? []) {
+      const client = this.#clients.get(id)
+      // Those that track no more, or in another way, are left in the table.
+      if (client?.tracking === undefined || client.tracking.options.isBroadcast) continue
+      if (client.tracking.options.isNoLoop && origin === client.tracking.origin) continue
+      this.#tell(client, [name], origin)
+    }
+  }
+
+  #broadcast(): void {
+    this.#isBroadcasting = false
+    for (const { clients, changed } of this.#prefixes.take()) {
+      const names = [...changed.keys()]
+      for (const client of clients) {
+        const { origin, options } = client.tracking!
+        const told = options.isNoLoop ? names.filter((name) => changed.get(name) !== origin) : names
+        if (told.length > 0)
+          this.#tell(client, told, names.every((name) => changed.get(name) === origin) ? origin : undefined)
+      }
+    }
+  }
+
+  #tell(client: DoorClient, keys: Invalidated, origin: number | undefined): void {
+    const tracking = client.tracking!
+    const { reading } = tracking
+    const isRead = keys === undefined ? reading.size > 0 : keys.some((key) => reading.has(key))
+    const isLate = tracking.isBusy && (isRead || origin === tracking.origin)
+    if (isLate) tracking.late.push(keys)
+    // How long it waits for the answer is not known.
+    if (!isLate || (tracking.isWaiting && isRead && origin !== tracking.origin)) this.#invalidations.send(client, keys)
+  }
+
+  /** No more keys than may be. */
+  #bound(): void {
+    const max = this.#parameters.trackedKeysMax
+    if (max === 0) return
+    while (this.#keys.size > max) this.#forget(this.#keys.oldest!, undefined)
+  }
+}
