@@ -1,9 +1,11 @@
 /** CLIENT TRACKING at the door, and what redis-server tells. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { withoutRedis } from '../index-service/support/differential.ts'
 import { openDoor, openRedis } from './support/door.ts'
+import { openDoors, type TestDoors } from './support/doors.ts'
 import type { Answer, RawClient } from './support/raw-client.ts'
 
 useRuntimeDirectory()
@@ -220,3 +222,140 @@ for (const [name, protocol, steps] of [
     const theirs = await played((version) => redis.connect(version), protocol, all)
     assert.deepEqual(await played((version) => door.connect(version), protocol, all), theirs)
   })
+
+/** Keeps what it reads until it is told, as clients with a cache do. What comes is taken in its order. */
+class CachingReader {
+  readonly cache = new Map<string, Answer>()
+  flushes = 0
+  readonly #client: RawClient
+  readonly #asked: { readonly key: string; readonly done: () => void }[] = []
+
+  constructor(client: RawClient) {
+    this.#client = client
+    void this.#take().catch(() => undefined)
+  }
+
+  read(...keys: readonly string[]): Promise<unknown> {
+    return Promise.all(
+      keys.map((key) => {
+        this.#client.send(['GET', key])
+        return new Promise<void>((done) => this.#asked.push({ key, done }))
+      }),
+    )
+  }
+
+  async #take(): Promise<void> {
+    for (;;) {
+      const answer = await this.#client.next()
+      if (typeof answer === 'object' && answer !== null && 'push' in answer) {
+        const [kind, keys] = answer['push'] as unknown as [string, readonly string[] | null]
+        assert.equal(kind, 'invalidate')
+        if (keys === null) {
+          this.flushes += 1
+          this.cache.clear()
+        } else for (const key of keys) this.cache.delete(key)
+        continue
+      }
+      const { key, done } = this.#asked.shift()!
+      this.cache.set(key, answer)
+      done()
+    }
+  }
+}
+
+const names = Array.from({ length: 24 }, (_, at) => `key:${at}`)
+
+/** Nothing is kept that is not so any more. */
+async function isRight({ cache }: CachingReader, other: RawClient): Promise<boolean> {
+  for (const [key, kept] of [...cache])
+    if ((await other.ask('GET', key)) !== kept && cache.get(key) === kept) return false
+  return true
+}
+
+async function nothingStaleIsKept(doors: TestDoors, ranks: readonly number[], mode: readonly string[]): Promise<void> {
+  const readers = await Promise.all(
+    ranks.map(async (rank) => {
+      const client = await doors.connect(rank, 3)
+      assert.equal(await client.ask('CLIENT', 'TRACKING', 'on', ...mode), 'OK')
+      return new CachingReader(client)
+    }),
+  )
+  const writers = await Promise.all(ranks.map((rank) => doors.connect(rank)))
+  let isOver = false
+  const reading = readers.map(async (reader) => {
+    for (let at = 0; !isOver; at += 3) await reader.read(...[0, 1, 2].map((more) => names[(at + more) % names.length]!))
+  })
+  for (let round = 0; round < 20; round += 1)
+    await Promise.all(
+      writers.map((writer, at) => writer.ask('SET', names[(round * 7 + at) % names.length]!, `${round}-${at}`)),
+    )
+  isOver = true
+  await Promise.all(reading)
+  await Promise.all(readers.map((reader) => reader.read(...names)))
+  for (const key of names) assert.equal(await writers[0]!.ask('SET', key, 'last'), 'OK')
+  for (const reader of readers) {
+    let isDone = false
+    for (let tries = 0; tries < 1000 && !isDone; tries += 1) {
+      isDone = await isRight(reader, writers[0]!)
+      if (!isDone) await sleep(10)
+    }
+    assert.ok(isDone, 'what has changed is not kept')
+  }
+}
+
+for (const mode of [[], ['BCAST']])
+  test(`what changes at any node is told of, also while it is read ${mode.join('')}`, async () => {
+    await using doors = await openDoors(2)
+    await nothingStaleIsKept(doors, [0, 1], mode)
+  })
+
+test('changes of shards that a node does not hold are told of there', async () => {
+  await using doors = await openDoors(4, { shards: 6, replicas: 3 })
+  for (const mode of [[], ['BCAST', 'PREFIX', 'key:']]) {
+    await nothingStaleIsKept(doors, [0, 3], mode)
+    const [reader, writer] = [await doors.connect(0, 3), await doors.connect(1)]
+    assert.match(JSON.stringify(await writer.ask('INFO', 'aether')), /shards_held:[1-5]\\r/)
+    assert.equal(await reader.ask('CLIENT', 'TRACKING', 'on', ...mode), 'OK')
+    for (const key of names) {
+      await reader.ask('GET', key)
+      // It may be kept until it changes.
+      assert.equal(await reader.ask('PING'), 'PONG')
+      await writer.ask('SET', key, 'x')
+      assert.deepEqual(await reader.next(), { push: ['invalidate', [key]] })
+    }
+  }
+})
+
+test('tracking is shown, bounded, and ends with the client', async () => {
+  await using door = await openDoor()
+  const [reader, other] = [await door.connect(3), await door.connect()]
+  const shown = async (): Promise<string> => {
+    const info = String(((await other.ask('INFO')) as string).match(/tracking_[^:]*:\d+/g))
+    return `${info} ${String(((await other.ask('CLIENT', 'LIST')) as string).match(/ id=1 .* flags=\w+|redir=-?\d+/g))}`
+  }
+  const isOff = /clients:0,tracking_total_keys:0,tracking_total_items:0,tracking_total_prefixes:0 .*redir=-1/
+  assert.match(await shown(), isOff)
+  assert.equal(door.node.changeListener, undefined, 'no one is told where no one tracks')
+  await reader.ask('CLIENT', 'TRACKING', 'on')
+  await reader.ask('MGET', 'a', 'b', 'c')
+  assert.match(await shown(), /clients:1,tracking_total_keys:3,tracking_total_items:3,.*redir=0/)
+  assert.equal(await other.ask('CONFIG', 'SET', 'tracking-table-max-keys', '2'), 'OK')
+  assert.deepEqual(await reader.next(), { push: ['invalidate', ['a']] })
+  assert.deepEqual(await reader.ask('GET', 'd'), { push: ['invalidate', ['b']] })
+  assert.deepEqual(await reader.next(), null)
+  reader[Symbol.dispose]()
+  while (!isOff.test(await shown()));
+  assert.equal(door.node.changeListener, undefined)
+})
+
+test('a stream that is waited for is told of when its entries have come', async () => {
+  await using door = await openDoor()
+  const [reader, writer] = [await door.connect(3), await door.connect()]
+  await reader.ask('CLIENT', 'TRACKING', 'on')
+  reader.send(['XREAD', 'BLOCK', '0', 'STREAMS', 'stream', '$'])
+  while (!String(await writer.ask('INFO', 'clients')).includes('blocked_clients:1'));
+  await writer.ask('XADD', 'stream', '1-1', 'a', 'b')
+  assert.deepEqual(await reader.next(), { push: ['invalidate', ['stream']] })
+  assert.deepEqual(await reader.next(), { map: ['stream', [['1-1', ['a', 'b']]]] })
+  assert.deepEqual(await reader.next(), { push: ['invalidate', ['stream']] })
+})

@@ -139,7 +139,12 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     if (this.#closing === undefined) this.#lines.tell(message)
   }
 
-  /** Be told what other nodes tell all, until the returned function is called. */
+  /** The same to one other node with a door. */
+  tellNode(rank: number, message: Uint8Array): void {
+    if (this.#closing === undefined) this.#lines.tell(message, rank)
+  }
+
+  /** Be told what other nodes tell all, or this one, until the returned function is called. */
   onTold(listener: (message: Uint8Array) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -1,6 +1,7 @@
 import { bytesOf, CommandFault, latin1Of, type ShardScratch } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
+import type { DoorReply } from '../protocol/door-reply.ts'
 import type { TrackingOptions } from '../tracking/client-tracking.ts'
 import { integerOf, syntaxFault, wordOf } from './arguments.ts'
 import type { RunSubcommand } from './subcommands.ts'
@@ -23,8 +24,8 @@ const tracking: RunSubcommand = (door, client, args) => {
   }
   check(client, { options, prefixes })
   const all = options.isBroadcast && prefixes.length === 0 ? [''] : prefixes
-  door.tracking.start(client, options, all)
-  return 'OK'
+  const started = door.tracking.start(client, options, all)
+  return started === undefined ? 'OK' : started.then((): DoorReply => 'OK')
 }
 
 /** @throws CommandFault */

@@ -3,8 +3,11 @@ import type { DoorClient } from '../connection/client.ts'
 import type { Clients } from '../connection/clients.ts'
 import type { Router } from '../routing/router.ts'
 import type { DoorParameters } from '../settings/door-parameters.ts'
+import { ChangeFeeds } from './change-feeds.ts'
 import { ClientTracking, type Invalidated, type TrackingOptions } from './client-tracking.ts'
+import { FollowedShards } from './followed-shards.ts'
 import { Invalidations } from './invalidations.ts'
+import { ShardChanges } from './shard-changes.ts'
 import { TrackedKeys } from './tracked-keys.ts'
 import { TrackedPrefixes } from './tracked-prefixes.ts'
 
@@ -23,10 +26,13 @@ export interface TrackingParts {
  * Clients that keep what they have read, and are told when it changes: CLIENT TRACKING. A key has one name in all
  * databases, as in Redis.
  *
- * A key is known here before it is read. A change that comes between is told behind the answer, which may be older.
+ * A key is known here before it is read. A change that comes between is told behind the answer, which may be older. Of a
+ * key whose changes do not come to be known here, that is told at once.
  */
 export class Tracking {
-  readonly #node: IndexNode
+  readonly #changes: ShardChanges
+  readonly #feeds: ChangeFeeds
+  readonly #shards: FollowedShards
   readonly #parameters: DoorParameters
   readonly #router: Router
   readonly #clients: Clients
@@ -37,9 +43,18 @@ export class Tracking {
   /** Tells the clients of this door from those of others. */
   readonly #origin = (1 + Math.floor(Math.random() * ORIGIN_DOORS)) * ORIGIN_CLIENTS
   #isBroadcasting = false
+  /** Clients that will track as soon as all changes come to be known. */
+  #starting = 0
 
   constructor({ node, clients, parameters, router }: TrackingParts) {
-    this.#node = node
+    this.#changes = new ShardChanges(node)
+    this.#feeds = new ChangeFeeds(node, this.#changes)
+    this.#shards = new FollowedShards({
+      node,
+      onChange: (key, origin) => this.#changed(key, origin),
+      onLost: () => this.#changed(undefined, undefined),
+      onGained: () => this.#gained(),
+    })
     this.#clients = clients
     this.#parameters = parameters
     this.#router = router
@@ -59,18 +74,14 @@ export class Tracking {
     return { clients: this.#tracking.size, keys, items, prefixes: this.#prefixes.size }
   }
 
-  /** It begins, or has other options from now on, and further prefixes. */
-  start(client: DoorClient, options: TrackingOptions, prefixes: readonly string[]): void {
-    client.tracking ??= new ClientTracking(this.#origin + (client.id % ORIGIN_CLIENTS), options)
-    const { tracking } = client
-    tracking.options = options
-    tracking.isRedirectBroken = false
-    for (const prefix of prefixes) {
-      tracking.prefixes.add(prefix)
-      this.#prefixes.add(prefix, client)
-    }
-    this.#tracking.add(client)
+  /** It begins, or has other options from now on, and further prefixes. Undefined: it has done so already. */
+  start(client: DoorClient, options: TrackingOptions, prefixes: readonly string[]): Promise<void> | undefined {
+    this.#starting += 1
     this.#listen()
+    const ready = this.#shards.ready()
+    if (ready !== undefined) return ready.then(() => this.#start(client, options, prefixes))
+    this.#start(client, options, prefixes)
+    return undefined
   }
 
   /** Keys that it has read are forgotten when they change. */
@@ -87,6 +98,8 @@ export class Tracking {
   /** The door closes. */
   close(): void {
     for (const client of [...this.#tracking]) this.stop(client)
+    this.#shards.close()
+    this.#feeds.close()
   }
 
   /** A command of a client that tracks is under way, and reads these keys. `mayWait`: it may take as long as it likes. */
@@ -127,24 +140,55 @@ export class Tracking {
     for (const keys of tracking.late.splice(0)) this.#invalidations.send(client, keys)
   }
 
+  #start(client: DoorClient, options: TrackingOptions, prefixes: readonly string[]): void {
+    this.#starting -= 1
+    // It may have ended meanwhile.
+    if (!client.line.isEnding) {
+      client.tracking ??= new ClientTracking(this.#origin + (client.id % ORIGIN_CLIENTS), options)
+      const { tracking } = client
+      tracking.options = options
+      tracking.isRedirectBroken = false
+      for (const prefix of prefixes) {
+        tracking.prefixes.add(prefix)
+        this.#prefixes.add(prefix, client)
+      }
+      this.#tracking.add(client)
+    }
+    this.#listen()
+  }
+
   /** Whether this node comes to know of the key's changes. */
   #isTold(key: Uint8Array): boolean {
-    const { held, shards } = this.#node
-    return held.size === shards || held.has(this.#router.shardOf(slotOf(key)))
+    return this.#shards.isWhole || this.#shards.has(this.#router.shardOf(slotOf(key)))
   }
 
+  /** As long as anyone tracks. */
   #listen(): void {
-    this.#node.changeListener =
-      this.#tracking.size === 0 ? undefined : (_shard, key, origin) => this.#changed(key, origin)
+    if (this.#tracking.size === 0 && this.#starting === 0) {
+      this.#changes.delete(this.#onChange)
+      this.#shards.end()
+    } else {
+      this.#changes.add(this.#onChange)
+      this.#shards.begin()
+    }
   }
 
-  #changed(key: Uint8Array | undefined, origin: number | undefined): void {
-    if (key === undefined) {
+  readonly #onChange = (_shard: number, key: string | undefined, origin: number | undefined): void => {
+    this.#changed(key, origin)
+  }
+
+  /** Before that, others have been told that they may not keep what they read. */
+  #gained(): void {
+    for (const client of this.#tracking)
+      if (client.tracking!.options.isBroadcast) this.#tell(client, undefined, undefined)
+  }
+
+  #changed(name: string | undefined, origin: number | undefined): void {
+    if (name === undefined) {
       this.#keys.clear()
       for (const client of this.#tracking) this.#tell(client, undefined, origin)
       return
     }
-    const name = latin1Of(key)
     this.#forget(name, origin)
     if (!this.#prefixes.change(name, origin) || this.#isBroadcasting) return
     this.#isBroadcasting = true
