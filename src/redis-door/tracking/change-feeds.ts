@@ -1,9 +1,8 @@
 import { type FeedChange, type FollowMessage, packFeed, unpackFeed } from './feed-message.ts'
 import type { FeedNode } from './feed-node.ts'
+import { HeldShards } from './held-shards.ts'
 import type { ShardChanges } from './shard-changes.ts'
 
-/** Nodes that do not ask again for so long are not told any more. */
-const LEASE_MS = 2000
 /** Characters of keys that go together. */
 const TOGETHER_MAX = 64 * 1024
 /** No number that a feed had before it was forgotten comes again. */
@@ -23,13 +22,18 @@ interface Follower {
 export class ChangeFeeds {
   readonly #node: FeedNode
   readonly #changes: ShardChanges
+  /** Nodes that do not ask again for so long are not told any more. */
+  readonly #silentMs: number
+  readonly #held: HeldShards
   readonly #followers = new Map<string, Follower>()
   readonly #stopHearing: () => void
   #timer: NodeJS.Timeout | undefined
   #isFlushing = false
 
-  constructor(node: FeedNode, changes: ShardChanges) {
+  constructor(node: FeedNode, changes: ShardChanges, silentMs: number) {
     this.#node = node
+    this.#silentMs = silentMs
+    this.#held = new HeldShards(node, silentMs)
     this.#changes = changes
     this.#stopHearing = node.onTold((bytes) => {
       const message = unpackFeed(bytes)
@@ -49,7 +53,9 @@ export class ChangeFeeds {
     const follower = known ?? { ...{ id, rank, waiting: [], characters: 0 }, ...newFeed() }
     // What has changed in others is told before.
     this.#flushOne(follower)
-    follower.shards = new Set(shards.filter((shard) => this.#node.held.get(shard)?.leader !== undefined))
+    this.#held.look()
+    const whole = this.#held.whole
+    follower.shards = new Set(shards.filter((shard) => whole.includes(shard)))
     follower.heardMs = performance.now()
     if (known === undefined) this.#add(follower)
     const { sequence } = follower
@@ -59,12 +65,13 @@ export class ChangeFeeds {
   #add(follower: Follower): void {
     this.#followers.set(follower.id, follower)
     this.#changes.add(this.#change)
-    this.#timer ??= setInterval(() => this.#forget(), LEASE_MS / 2).unref()
+    this.#timer ??= setInterval(() => this.#forget(), this.#silentMs / 2).unref()
   }
 
   #forget(): void {
     const nowMs = performance.now()
-    for (const { id, heardMs } of this.#followers.values()) if (nowMs - heardMs > LEASE_MS) this.#followers.delete(id)
+    for (const { id, heardMs } of this.#followers.values())
+      if (nowMs - heardMs > this.#silentMs) this.#followers.delete(id)
     if (this.#followers.size > 0) return
     this.#changes.delete(this.#change)
     clearInterval(this.#timer)

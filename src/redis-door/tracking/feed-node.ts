@@ -1,7 +1,7 @@
-import type { IndexNode, NodeCard } from '../../index-service/index.ts'
+import type { IndexNode, NodeCard, ShardReplica } from '../../index-service/index.ts'
 
 /** What feeds need of a node. */
 export interface FeedNode extends Pick<IndexNode, 'rank' | 'shards' | 'tellNode' | 'onTold'> {
-  readonly held: ReadonlyMap<number, { readonly leader: number | undefined }>
+  readonly held: ReadonlyMap<number, Pick<ShardReplica, 'versions'>>
   readonly nodes: readonly Pick<NodeCard, 'rank' | 'door' | 'holds'>[]
 }

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type AliveMessage, type ChangesMessage, packFeed, unpackFeed } from './feed-message.ts'
 import type { FeedNode } from './feed-node.ts'
+import { HeldShards } from './held-shards.ts'
 
 /** How often shards are looked for of which nothing is told, and other nodes are asked to go on. */
 const LOOK_MS = 200
-/** A node that has not answered for so long tells nothing. */
-const SILENT_MS = 1500
 /** How long it may take until all is told of. */
 const READY_MS = 1000
 
@@ -23,6 +22,8 @@ interface Feed {
 
 export interface FollowedShardsParts {
   readonly node: FeedNode
+  /** Who has not answered for so long tells nothing. */
+  readonly silentMs: number
   /** Of a shard that is not held here, as `OnShardChange` has it. */
   readonly onChange: (key: string | undefined, origin: number | undefined) => void
   /** Changes may have been missed: of what was told of until now. */
@@ -34,12 +35,13 @@ export interface FollowedShardsParts {
 /**
  * Of which shards this node comes to know the changes:
  *
- * - Those that it holds, as long as it knows a leader: without one it may be cut off, and lag behind.
+ * - Those that it holds, as long as it is not cut off from a majority of those that do: it would lag behind.
  * - Those of which a node that holds them tells, see `ChangeFeeds`. Messages between nodes may be lost: numbers tell,
  *   and so does a node's silence.
  */
 export class FollowedShards {
   readonly #parts: FollowedShardsParts
+  readonly #held: HeldShards
   readonly #feeds = new Map<string, Feed>()
   /** When a node failed last. */
   readonly #failedMs = new Map<number, number>()
@@ -50,6 +52,7 @@ export class FollowedShards {
 
   constructor(parts: FollowedShardsParts) {
     this.#parts = parts
+    this.#held = new HeldShards(parts.node, parts.silentMs)
     this.#stopHearing = parts.node.onTold((bytes) => {
       const message = unpackFeed(bytes)
       if (message === undefined) return
@@ -104,8 +107,9 @@ export class FollowedShards {
 
   #look(): void {
     const nowMs = performance.now()
-    for (const feed of this.#feeds.values()) if (nowMs - feed.heardMs > SILENT_MS) this.#drop(feed)
-    const { node } = this.#parts
+    const { node, silentMs } = this.#parts
+    for (const feed of this.#feeds.values()) if (nowMs - feed.heardMs > silentMs) this.#drop(feed)
+    this.#held.look()
     for (const feed of this.#feeds.values()) for (const shard of node.held.keys()) leaveOut(feed, shard)
     for (let shard = 0; shard < node.shards; shard += 1) if (!node.held.has(shard)) this.#ask(shard)
     for (const { id, rank, shards } of this.#feeds.values())
@@ -166,8 +170,7 @@ export class FollowedShards {
   }
 
   #toldNow(): ReadonlySet<number> {
-    const held = [...this.#parts.node.held].filter(([, { leader }]) => leader !== undefined)
-    const told = new Set(held.map(([shard]) => shard))
+    const told = new Set(this.#held.whole)
     for (const { told: shards } of this.#feeds.values()) for (const shard of shards) told.add(shard)
     return told
   }

@@ -15,6 +15,9 @@ import { TrackedPrefixes } from './tracked-prefixes.ts'
 const ORIGIN_CLIENTS = 2 ** 22
 const ORIGIN_DOORS = 2 ** 30
 
+/** Clients are told to forget all if changes may not have come for so long. */
+const SILENT_MS = 5000
+
 export interface TrackingParts {
   readonly node: IndexNode
   readonly clients: Clients
@@ -48,9 +51,10 @@ export class Tracking {
 
   constructor({ node, clients, parameters, router }: TrackingParts) {
     this.#changes = new ShardChanges(node)
-    this.#feeds = new ChangeFeeds(node, this.#changes)
+    this.#feeds = new ChangeFeeds(node, this.#changes, SILENT_MS)
     this.#shards = new FollowedShards({
       node,
+      silentMs: SILENT_MS,
       onChange: (key, origin) => this.#changed(key, origin),
       onLost: () => this.#changed(undefined, undefined),
       onGained: () => this.#gained(),
