@@ -11,7 +11,7 @@ import type { Answer, RawClient } from './support/raw-client.ts'
 useRuntimeDirectory()
 
 type Connect = (protocol?: 2 | 3) => Promise<RawClient>
-/** `reader` and `listener` speak the version of the test. With `writer`, what it does has been told when it is answered. */
+/** `reader` and `listener` speak the version of the test. What `writer` does has been told when it is answered. */
 type Who = 'reader' | 'listener' | 'writer'
 /** How many answers come is the last part, if it is not one. `LISTENER` is its number. */
 type Step = readonly [who: Who, command: string, answers?: number]
@@ -295,7 +295,7 @@ async function nothingStaleIsKept(doors: TestDoors, ranks: readonly number[], mo
   for (const key of names) assert.equal(await writers[0]!.ask('SET', key, 'last'), 'OK')
   for (const reader of readers) {
     let isDone = false
-    for (let tries = 0; tries < 1000 && !isDone; tries += 1) {
+    for (let tries = 0; tries < 300 && !isDone; tries += 1) {
       isDone = await isRight(reader, writers[0]!)
       if (!isDone) await sleep(10)
     }

@@ -72,7 +72,7 @@ export class KeyEvents {
     this.#onChange?.(key, this.origin)
   }
 
-  /** It is no one's change, whoever has noticed. */
+  /** It is no one's change, also if a call has noticed. */
   expired(key: Uint8Array): void {
     this.#onChange?.(key, undefined)
   }

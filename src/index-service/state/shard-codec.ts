@@ -6,7 +6,8 @@ import type { Call, ShardCommand, Watched } from './shard-command.ts'
 import { WireReader, WireWriter } from './wire.ts'
 
 /**
- * A command of a shard as bytes. Counts and lengths are varints; waiters, versions and origins are Float64, little-endian.
+ * A command of a shard as bytes. Counts and lengths are varints; waiters, versions and origins are Float64,
+ * little-endian.
  *
  * ```
  *  calls    0 kind: 1   1 flags   waiter, if flag 1   watched, if flag 2: count, (db length key version) …

@@ -22,7 +22,7 @@ interface Feed {
 
 export interface FollowedShardsParts {
   readonly node: FeedNode
-  /** Who has not answered for so long tells nothing. */
+  /** A node that has not answered for so long tells nothing. */
   readonly silentMs: number
   /** Of a shard that is not held here, as `OnShardChange` has it. */
   readonly onChange: (key: string | undefined, origin: number | undefined) => void

@@ -20,7 +20,7 @@ export class TrackedKeys {
     this.#items += 1
   }
 
-  /** Who has a key, which is forgotten. */
+  /** The clients that have a key. It is forgotten. */
   take(key: string): ReadonlySet<number> | undefined {
     const clients = this.#clients.get(key)
     if (clients === undefined) return undefined

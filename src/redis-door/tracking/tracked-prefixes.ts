@@ -6,7 +6,7 @@ interface OfPrefix {
   readonly changed: Map<string, number | undefined>
 }
 
-/** Who is told of all keys with a prefix, and which of them have changed. */
+/** Clients that are told of all keys with a prefix, and the keys that have changed. */
 export class TrackedPrefixes {
   readonly #prefixes = new Map<string, OfPrefix>()
 

@@ -29,8 +29,8 @@ export interface TrackingParts {
  * Clients that keep what they have read, and are told when it changes: CLIENT TRACKING. A key has one name in all
  * databases, as in Redis.
  *
- * A key is known here before it is read. A change that comes between is told behind the answer, which may be older. Of a
- * key whose changes do not come to be known here, that is told at once.
+ * A key is known here before it is read. A change that comes between is told behind the answer, which may be older. So
+ * is a key at once whose changes do not come to be known here.
  */
 export class Tracking {
   readonly #changes: ShardChanges
@@ -106,7 +106,7 @@ export class Tracking {
     this.#feeds.close()
   }
 
-  /** A command of a client that tracks is under way, and reads these keys. `mayWait`: it may take as long as it likes. */
+  /** A command of a client that tracks is under way, and reads these keys. `mayWait`: it may take long. */
   began(client: DoorClient, keys: readonly Uint8Array[], mayWait: boolean = false): void {
     const tracking = client.tracking!
     tracking.isBusy = true
@@ -200,7 +200,7 @@ export class Tracking {
     queueMicrotask(() => this.#broadcast())
   }
 
-  /** Who has read it is told. */
+  /** Clients that have read it are told. */
   #forget(name: string, origin: number | undefined): void {
     for (const id of this.#keys.take(name) ?? []) {
       const client = this.#clients.get(id)
