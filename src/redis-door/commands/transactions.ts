@@ -6,7 +6,6 @@ import {
   type ShardScratch,
   type Watched,
 } from '../../index-service/index.ts'
-import { readKeys } from '../catalogue/read-keys.ts'
 import { type DoorClient, Transaction } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NULL_ARRAY } from '../protocol/door-reply.ts'
@@ -15,6 +14,7 @@ import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot, keysOf } from '../routing/router.ts'
 import type { LateMessage } from '../scripts/script-calls.ts'
+import { readsOf } from '../tracking/transaction-reads.ts'
 import { chosenDatabase } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
 import { isReplicaOf, replicaFor } from './scripting.ts'
@@ -128,12 +128,8 @@ async function exec(
 /** What is read is told of when it changes. Scripts say so themselves. */
 function track({ tracking }: DoorServices, client: DoorClient, steps: readonly Step[]): void {
   if (client.tracking === undefined) return
-  const calls = steps.flatMap((step) => ('call' in step ? step.call : []))
-  const keys = calls.flatMap(({ name, args }) => {
-    const spec = commandNamed(name)!
-    return readKeys(spec.name, args, spec)
-  })
-  tracking.read(client, keys)
+  const { keys, rereads } = readsOf(steps.flatMap((step) => ('call' in step ? step.call : [])))
+  tracking.read(client, keys, rereads)
 }
 
 /** The same where a script is among the commands: all of it is one program. */

@@ -30,6 +30,8 @@ export class ClientTracking {
   isWaiting = false
   /** Keys that it reads. Of a change meanwhile it is told once it has the answer, which may be older. */
   readonly reading: Set<string> = new Set<string>()
+  /** Those that it reads behind its own changes, and whether it is told of these. It still has the keys afterwards. */
+  readonly rereads: Map<string, boolean> = new Map<string, boolean>()
   /** What it is told when it has the answer. */
   readonly late: Invalidated[] = []
 

@@ -20,6 +20,10 @@ export class TrackedKeys {
     this.#items += 1
   }
 
+  has(key: string, client: number): boolean {
+    return this.#clients.get(key)?.has(client) === true
+  }
+
   /** The clients that have a key. It is forgotten. */
   take(key: string): ReadonlySet<number> | undefined {
     const clients = this.#clients.get(key)

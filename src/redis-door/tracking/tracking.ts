@@ -10,6 +10,7 @@ import { Invalidations } from './invalidations.ts'
 import { ShardChanges } from './shard-changes.ts'
 import { TrackedKeys } from './tracked-keys.ts'
 import { TrackedPrefixes } from './tracked-prefixes.ts'
+import type { TransactionReads } from './transaction-reads.ts'
 
 /** Numbers of clients that differ by as much have the same origin. */
 const ORIGIN_CLIENTS = 2 ** 22
@@ -114,9 +115,10 @@ export class Tracking {
     if (keys.length > 0) this.read(client, keys)
   }
 
-  /** What is under way reads these keys, too. */
-  read(client: DoorClient, keys: readonly Uint8Array[]): void {
+  /** What is under way reads these keys, too. `rereads`: as {@link TransactionReads} has it. */
+  read(client: DoorClient, keys: readonly Uint8Array[], rereads?: TransactionReads['rereads']): void {
     const tracking = client.tracking!
+    for (const [name, isRead] of rereads ?? []) tracking.rereads.set(name, isRead || this.#keys.has(name, client.id))
     const { isBroadcast, opts } = tracking.options
     const isKept = !isBroadcast && (opts === undefined || (opts === 'in') === tracking.isCachingSaid)
     for (const key of keys) {
@@ -140,6 +142,7 @@ export class Tracking {
     tracking.isBusy = false
     tracking.isWaiting = false
     tracking.reading.clear()
+    tracking.rereads.clear()
     if (!client.lastCommand.startsWith('client|')) this.follows(client)
     for (const keys of tracking.late.splice(0)) this.#invalidations.send(client, keys)
   }
@@ -206,9 +209,19 @@ export class Tracking {
       const client = this.#clients.get(id)
       // Those that track no more, or in another way, are left in the table.
       if (client?.tracking === undefined || client.tracking.options.isBroadcast) continue
-      if (client.tracking.options.isNoLoop && origin === client.tracking.origin) continue
-      this.#tell(client, [name], origin)
+      const isOwn = origin === client.tracking.origin
+      if (!(isOwn && this.#isReadAgain(client, name)) && !(isOwn && client.tracking.options.isNoLoop))
+        this.#tell(client, [name], origin)
     }
+  }
+
+  /** True if it is not told of its own change, since it reads the key behind it, and did not have it before. */
+  #isReadAgain({ id, tracking }: DoorClient, name: string): boolean {
+    const isTold = tracking!.rereads.get(name)
+    if (isTold === undefined) return false
+    tracking!.rereads.set(name, false)
+    this.#keys.add(name, id)
+    return !isTold
   }
 
   #broadcast(): void {
