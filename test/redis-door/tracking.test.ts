@@ -376,6 +376,16 @@ test('changes of shards that a node does not hold are told of there', async () =
     }
     assert.ok(kept > names.length / 2, `${kept} of ${names.length} keys may be kept`)
   }
+  const own = await doors.connect(0, 3)
+  await own.ask('CLIENT', 'TRACKING', 'on', 'NOLOOP')
+  let untold = 0
+  for (const key of names) {
+    await own.ask('GET', key)
+    await own.ask('SET', key, 'own')
+    if ((await own.ask('PING')) === 'PONG') untold += 1
+    else assert.equal(await own.next(), 'PONG')
+  }
+  assert.ok(untold > names.length / 2, `${untold} of ${names.length} changes of its own are not told`)
 })
 
 test('tracking is shown, bounded, and ends with the client', async () => {
