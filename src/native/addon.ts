@@ -316,7 +316,7 @@ export interface Addon {
    */
   sendStreams(sends: Int32Array, count: number, bytes: Uint8Array, threads: number): void
   /**
-   * Answer each `GET` and `HGET` of RESP at the start of `requests`, up to the first one that the records of a table do
+   * Answer each `GET` and `HGET` of RESP at the start of `requests`, up to the first that the records of a table do
    * not answer. Returns how many of those bytes are answered. The replies are written to the start of
    * `replies`.
    *

@@ -12,6 +12,7 @@ import { ClusterMap } from './routing/cluster-map.ts'
 import { Router } from './routing/router.ts'
 import { Scripts } from './scripts/scripts.ts'
 import { DoorParameters } from './settings/door-parameters.ts'
+import { Tracking } from './tracking/tracking.ts'
 
 /** Certificates and keys, as PEM. With `ca`, clients have to show a certificate of it. */
 interface DoorTls {
@@ -66,6 +67,7 @@ export class DoorServices {
   readonly publisher: Publisher
   readonly notifications: Notifications
   readonly scripts: Scripts
+  readonly tracking: Tracking
 
   /** `isOfDoor`: whether a command is one of the door's. */
   constructor(node: IndexNode, settings: DoorSettings, isOfDoor: (name: string) => boolean) {
@@ -82,6 +84,7 @@ export class DoorServices {
     this.notifications = new Notifications(node, this.publisher)
     this.router = new Router(node, settings)
     this.parameters = new DoorParameters(settings, this.notifications)
+    this.tracking = new Tracking(this)
     this.activity = new Activity(this.parameters)
     this.users = new DoorUsers(this.parameters)
     this.limits = new ClientLimits(this.parameters, this.activity.statistics)

@@ -57,6 +57,7 @@ export class RedisDoor implements AsyncDisposable {
     clearInterval(this.#sweeper)
     this.#services.publisher.stop()
     this.#services.notifications.flags = new Set()
+    this.#services.tracking.close()
   }
 
   #take(stream: ByteStream): void {

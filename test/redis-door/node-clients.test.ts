@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import KeyvRedis from '@keyv/redis'
-import { createClient, createCluster } from '@redis/client'
+import { BasicClientSideCache, createClient, createCluster } from '@redis/client'
 import { RedisStore } from 'connect-redis'
 import { Cluster, Redis } from 'ioredis'
 import { Keyv } from 'keyv'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { io as connectSocket } from 'socket.io-client'
-import { useRuntimeDirectory } from '../cluster/support.ts'
+import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { openDoor, type TestDoor } from './support/door.ts'
 import { redlockClass } from './support/redlock.ts'
 import { openSocketServer } from './support/socket-program.ts'
@@ -158,6 +158,28 @@ test('node-redis: RESP2 and RESP3', async () => {
     } finally {
       await client.close()
     }
+  }
+})
+
+test('node-redis: its cache answers until another client changes what it keeps', async () => {
+  const cache = new BasicClientSideCache()
+  const options = { socket: { port: door.port, reconnectStrategy: false } } as const
+  const client = createClient({ ...options, RESP: 3, clientSideCache: cache })
+  const other = createClient(options)
+  await Promise.all([client.connect(), other.connect()])
+  try {
+    await other.set('cached', '1')
+    for (let at = 0; at < 3; at += 1) assert.equal(await client.get('cached'), '1')
+    assert.deepEqual([cache.stats().hitCount, cache.stats().missCount], [2, 1])
+    await other.set('cached', '2')
+    await until(() => cache.size() === 0, 'the cache is told')
+    assert.equal(await client.get('cached'), '2')
+    await other.flushDb()
+    await until(() => cache.size() === 0, 'the cache is told that all is gone')
+    assert.equal(await client.get('cached'), null)
+  } finally {
+    client.destroy()
+    other.destroy()
   }
 })
 

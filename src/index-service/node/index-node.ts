@@ -1,7 +1,7 @@
 import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { IndexPort, ShardPort } from '../port.ts'
-import type { OnKeyEvent } from '../state/key-events.ts'
+import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
 import type { IndexSight, NodeCard, Place } from './index-contract.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
@@ -27,6 +27,8 @@ export interface NodeOptions {
   readonly onEvent: OnKeyEvent | undefined
 }
 
+type OnShardChange = (shard: number, ...change: Parameters<OnKeyChange>) => void
+
 /** How often a node looks whether it is to hold other shards. */
 const LOOK_MS = 250
 
@@ -51,6 +53,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly rank: number
   /** Is told what happens to keys of shards that are held here. */
   keyListener: OnKeyEvent | undefined
+  /** Is told of changes of keys of shards that are held here, see {@link OnKeyChange}. */
+  changeListener: OnShardChange | undefined
   readonly #group: RegionGroup
   readonly #options: NodeOptions
   readonly #replicas = new Map<number, ShardReplica>()
@@ -139,7 +143,12 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     if (this.#closing === undefined) this.#lines.tell(message)
   }
 
-  /** Be told what other nodes tell all, until the returned function is called. */
+  /** The same to one other node with a door. */
+  tellNode(rank: number, message: Uint8Array): void {
+    if (this.#closing === undefined) this.#lines.tell(message, rank)
+  }
+
+  /** Be told what other nodes tell all, or this one, until the returned function is called. */
   onTold(listener: (message: Uint8Array) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -293,6 +302,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       founders: this.#founders(shard),
       thread,
       onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
+      onChange: (key, origin) => this.changeListener?.(shard, key, origin),
       ...limits,
     })
     this.#replicas.set(shard, replica)

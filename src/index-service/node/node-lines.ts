@@ -29,10 +29,12 @@ export class NodeLines {
     this.#neighbours = neighbours
   }
 
-  tell(message: Uint8Array): void {
+  /** `to`: only to this one. */
+  tell(message: Uint8Array, to?: number): void {
     const { rank, cards } = this.#neighbours
     for (const card of cards) {
-      const place = card.rank === rank || card.door === undefined ? undefined : this.#neighbours.placeOf(card)
+      if (card.rank === rank || card.door === undefined || (to !== undefined && card.rank !== to)) continue
+      const place = this.#neighbours.placeOf(card)
       if (place !== undefined) this.#lineTo(card.rank, place).tell(message)
     }
     if (this.#lines.size >= cards.length) this.#forgetGone(cards)

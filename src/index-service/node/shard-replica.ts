@@ -14,7 +14,7 @@ import { RecordLooks } from '../memory/record-looks.ts'
 import { RecordTable } from '../memory/record-table.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
-import type { OnKeyEvent } from '../state/key-events.ts'
+import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 import { shardCodec } from '../state/shard-codec.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
@@ -36,6 +36,7 @@ export interface ShardReplicaOptions {
   readonly founders: readonly number[]
   /** Is told what happens to keys, in each process that holds the shard. */
   readonly onEvent?: OnKeyEvent | undefined
+  readonly onChange?: OnKeyChange | undefined
 }
 
 /** How many keys a shard has, and what they take. */
@@ -104,14 +105,15 @@ export class ShardReplica implements ShardPort {
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
-    const { name, replicas, directory, memoryBytes, thread, timeoutMs, signal, founders, onEvent } = options
+    const { name, replicas, directory, memoryBytes, thread, timeoutMs, signal, founders } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
     const shard = new ShardMachine({
       records: table,
       memoryMax: memoryBytes,
       onServed: (waiter, reply) => waiting.served(waiter, reply),
-      onEvent,
+      onEvent: options.onEvent,
+      onChange: options.onChange,
     })
     try {
       const replicated = await replicate<ShardMachine>(group, {

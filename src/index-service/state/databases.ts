@@ -101,12 +101,18 @@ export class Databases {
   }
 
   flush(db: number): void {
+    this.#events?.changedAll()
     const keyspace = this.at(db)
-    if (keyspace.size === this.size) this.flushAll()
+    if (keyspace.size === this.size) this.#clear()
     else keyspace.flush()
   }
 
   flushAll(): void {
+    this.#events?.changedAll()
+    this.#clear()
+  }
+
+  #clear(): void {
     this.#records.clear()
     for (const keyspace of this.#held) keyspace.forget()
   }
@@ -114,6 +120,7 @@ export class Databases {
   /** Each has what the other one had. */
   swap(one: number, other: number): void {
     if (one === other) return
+    this.#events?.changedAll()
     const [ofOne, ofOther] = [this.at(one), this.at(other)]
     this.#keyspaces[one] = ofOther
     this.#keyspaces[other] = ofOne

@@ -4,6 +4,12 @@ export type KeyEventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 'x' | 't' | 'n'
 /** Is told what has happened to a key. It must not throw, nor touch the state. */
 export type OnKeyEvent = (db: number, kind: KeyEventClass, event: string, key: Uint8Array) => void
 
+/**
+ * Is told that a key has changed in any way, in whichever database; undefined: any key may have. `origin` is that of
+ * the call, if it has one. It must not throw, nor touch the state. The key is a view.
+ */
+export type OnKeyChange = (key: Uint8Array | undefined, origin: number | undefined) => void
+
 const EVENTS: Readonly<Record<KeyEventClass, readonly string[]>> = {
   g: ['del', 'expire', 'persist', 'rename_from', 'rename_to', 'move_from', 'move_to', 'copy_to', 'restore'],
   $: ['set', 'setrange', 'append', 'incrby', 'incrbyfloat', 'setbit'],
@@ -43,17 +49,35 @@ const CLASS_OF: ReadonlyMap<string, KeyEventClass> = new Map(
   Object.entries(EVENTS).flatMap(([kind, events]) => events.map((event) => [event, kind as KeyEventClass] as const)),
 )
 
-/** Tells what happens to keys, as keyspace notifications of Redis do. */
+/** Tells what happens to keys: as keyspace notifications of Redis do, and that they have changed. */
 export class KeyEvents {
   /** Of the command that runs, where its code names no other one; undefined: it has none. */
   command: string | undefined
-  readonly #onEvent: OnKeyEvent
+  /** Of the call that runs. */
+  origin: number | undefined
+  readonly #onEvent: OnKeyEvent | undefined
+  readonly #onChange: OnKeyChange | undefined
 
-  constructor(onEvent: OnKeyEvent) {
+  constructor(onEvent: OnKeyEvent | undefined, onChange: OnKeyChange | undefined) {
     this.#onEvent = onEvent
+    this.#onChange = onChange
   }
 
   tell(db: number, event: string | undefined, key: Uint8Array): void {
-    if (event !== undefined) this.#onEvent(db, CLASS_OF.get(event)!, event, key)
+    if (event !== undefined) this.#onEvent?.(db, CLASS_OF.get(event)!, event, key)
+  }
+
+  /** By the call that runs. */
+  changed(key: Uint8Array): void {
+    this.#onChange?.(key, this.origin)
+  }
+
+  /** It is no one's change, also if a call has noticed. */
+  expired(key: Uint8Array): void {
+    this.#onChange?.(key, undefined)
+  }
+
+  changedAll(): void {
+    this.#onChange?.(undefined, this.origin)
   }
 }

@@ -141,6 +141,7 @@ export class Keyspace {
     const old = this.#record(key)
     const atMs = expireAtMs === KEEP ? (old === undefined ? 0 : expireAtOf(old)) : expireAtMs
     this.#entries.setString(key, old, this.#head(atMs), bytes)
+    this.#events?.changed(key)
     return old === undefined
   }
 
@@ -158,7 +159,9 @@ export class Keyspace {
     }
     if (isOld) this.#entries.touch(key, value, this.#moment.index)
     else this.#entries.addCollection(key, this.#head(0), value)
-    if (this.#events !== undefined) this.#tellChange(key, !isOld, event)
+    if (this.#events === undefined) return
+    this.#events.changed(key)
+    this.#tellChange(key, !isOld, event)
   }
 
   #tellChange(key: Uint8Array, isNew: boolean, event: string | undefined): void {
@@ -184,6 +187,7 @@ export class Keyspace {
     }
     const isNew = !this.discard(key)
     this.#entries.addCollection(key, this.#head(0), value)
+    this.#events?.changed(key)
     this.#tellChange(key, isNew, this.#events?.command)
   }
 
@@ -199,6 +203,7 @@ export class Keyspace {
     const record = this.#record(key)
     if (record === undefined) return false
     this.#entries.remove(key, record)
+    this.#events?.changed(key)
     return true
   }
 
@@ -206,6 +211,7 @@ export class Keyspace {
   setExpiry(key: Uint8Array, expireAtMs: number): void {
     const record = this.#record(key)!
     this.#entries.setExpiry(key, record, this.#head(expireAtMs))
+    this.#events?.changed(key)
     this.tell(expireAtMs === 0 ? 'persist' : 'expire', key)
   }
 
@@ -244,6 +250,7 @@ export class Keyspace {
   /** Give a key that is not there a value, whose objects are its own from now on. */
   add(key: Uint8Array, value: StoredValue, expireAtMs: number): void {
     this.#entries.add(key, this.#head(expireAtMs), value)
+    this.#events?.changed(key)
     this.tell('new', key)
   }
 
@@ -301,6 +308,7 @@ export class Keyspace {
     if (record === undefined || this.#isValid(record)) return record
     if (this.#moment.isRead) return undefined
     this.#entries.remove(key, record)
+    this.#events?.expired(key)
     this.tell('expired', key)
     return undefined
   }

@@ -32,6 +32,10 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
  */
 export class ShardScratch {
   readonly effects: Call[] = []
+  /** Of the calls to come. */
+  origin: number | undefined
+  /** How many calls have changed nothing. */
+  reads = 0
   readonly timeMs: number
   readonly #source: Databases
   readonly #isFull: boolean
@@ -84,8 +88,13 @@ export class ShardScratch {
     if (spec.needsMemory && this.#isFull) return OUT_OF_MEMORY
     if (!Databases.has(db)) return { fault: 'ERR', message: 'DB index is out of range' }
     const reply = this.#run(spec, args, db)
-    if (!spec.isWrite) return reply
-    this.effects.push(...effectsOf(call, reply, this.timeMs))
+    if (!spec.isWrite) {
+      this.reads += 1
+      return reply
+    }
+    const { origin } = this
+    for (const effect of effectsOf(call, reply, this.timeMs))
+      this.effects.push(origin === undefined ? effect : { ...effect, origin })
     return reply
   }
 

@@ -6,12 +6,14 @@ import type { Call, ShardCommand, Watched } from './shard-command.ts'
 import { WireReader, WireWriter } from './wire.ts'
 
 /**
- * A command of a shard as bytes. Counts and lengths are varints; waiters and versions are Float64, little-endian.
+ * A command of a shard as bytes. Counts and lengths are varints; waiters, versions and origins are Float64,
+ * little-endian.
  *
  * ```
  *  calls    0 kind: 1   1 flags   waiter, if flag 1   watched, if flag 2: count, (db length key version) …
- *           count, (db length name count (length argument) …) …           db: only with flag 4, else all are 0
+ *           count, (db origin length name count (length argument) …) …    db: only with flag 4, else all are 0
  *                                                                          flag 8: `apart`
+ *                                                                          origin: only with flag 16; 0: it has none
  *  expire   0 kind: 2
  *  cancel   0 kind: 3   1 waiter
  *  forget   0 kind: 4   1 count   waiter …
@@ -22,7 +24,8 @@ const HAS_WAITER = 1
 const HAS_WATCHED = 2
 const HAS_DATABASES = 4
 const APART = 8
-const FLAGS_MAX = 15
+const HAS_ORIGINS = 16
+const FLAGS_MAX = 31
 const writer = new WireWriter()
 
 function encode(command: ShardCommand): Uint8Array {
@@ -40,12 +43,14 @@ function encode(command: ShardCommand): Uint8Array {
 
 function encodeCalls({ calls, watched, waiter, apart }: Extract<ShardCommand, { calls: unknown }>): void {
   const hasDatabases = calls.some(isElsewhere) || watched?.some(isElsewhere) === true
+  const hasOrigins = calls.some(({ origin }) => origin !== undefined)
   writer.begin(Kind.Calls)
   writer.u8(
     (waiter === undefined ? 0 : HAS_WAITER) |
       (watched === undefined ? 0 : HAS_WATCHED) |
       (hasDatabases ? HAS_DATABASES : 0) |
-      (apart === true ? APART : 0),
+      (apart === true ? APART : 0) |
+      (hasOrigins ? HAS_ORIGINS : 0),
   )
   if (waiter !== undefined) writer.f64(waiter)
   if (watched !== undefined) {
@@ -57,8 +62,9 @@ function encodeCalls({ calls, watched, waiter, apart }: Extract<ShardCommand, { 
     }
   }
   writer.count(calls.length)
-  for (const { name, args, db = 0 } of calls) {
+  for (const { name, args, db = 0, origin = 0 } of calls) {
     if (hasDatabases) writer.u8(db)
+    if (hasOrigins) writer.f64(origin)
     writer.text(name)
     writer.count(args.length)
     for (const argument of args) writer.bytes(argument)
@@ -104,7 +110,7 @@ function decodeCalls(reader: WireReader): ShardCommand {
   const hasDatabases = (flags & HAS_DATABASES) !== 0
   const watched = (flags & HAS_WATCHED) === 0 ? undefined : decodeWatched(reader, hasDatabases)
   const calls: Call[] = []
-  for (let left = reader.countOfThings(); left > 0; left -= 1) calls.push(decodeCall(reader, hasDatabases))
+  for (let left = reader.countOfThings(); left > 0; left -= 1) calls.push(decodeCall(reader, flags))
   const apart = (flags & APART) !== 0
   // Nearly all are of one of these shapes, and an object that is put together takes longer.
   if (watched === undefined && waiter === undefined) return apart ? { calls, apart } : { calls }
@@ -125,12 +131,14 @@ function decodeDatabase(reader: WireReader): number {
   return reader.u8Below(DATABASES_MAX - 1, 'database')
 }
 
-function decodeCall(reader: WireReader, hasDatabases: boolean): Call {
-  const db = hasDatabases ? decodeDatabase(reader) : 0
+function decodeCall(reader: WireReader, flags: number): Call {
+  const db = (flags & HAS_DATABASES) === 0 ? 0 : decodeDatabase(reader)
+  const origin = (flags & HAS_ORIGINS) === 0 ? 0 : reader.whole()
   const name = reader.name()
   const args: Uint8Array[] = []
   for (let left = reader.countOfThings(); left > 0; left -= 1) args.push(reader.bytes())
-  return db === 0 ? { name, args } : { name, args, db }
+  if (origin === 0) return db === 0 ? { name, args } : { name, args, db }
+  return { name, args, ...(db !== 0 && { db }), origin }
 }
 
 /** How commands for a shard become bytes. What it decodes keeps memory of its own. */

@@ -7,6 +7,8 @@ export interface Call {
   readonly args: readonly Uint8Array[]
   /** The database; absent: 0. */
   readonly db?: number
+  /** A number of the caller's choice, by which those who are told of changes know their own. It is above 0. */
+  readonly origin?: number
 }
 
 /** A key that may not have changed since its version was read. */

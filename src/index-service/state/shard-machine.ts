@@ -7,7 +7,7 @@ import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { type DatabaseCounts, Databases } from './databases.ts'
-import { KeyEvents, type OnKeyEvent } from './key-events.ts'
+import { KeyEvents, type OnKeyChange, type OnKeyEvent } from './key-events.ts'
 import { CommandRandom } from './random.ts'
 import { ShardScratch } from './scratch.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
@@ -35,6 +35,8 @@ export interface ShardOptions {
    * restart.
    */
   readonly onEvent?: OnKeyEvent | undefined
+  /** The same of changes, whether they are events or not. A snapshot that is restored may change any key. */
+  readonly onChange?: OnKeyChange | undefined
 }
 
 /**
@@ -66,8 +68,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   #timeMs = 0
   #index = 0
 
-  constructor({ records, memoryMax = Infinity, onServed, onEvent }: ShardOptions) {
-    this.#events = onEvent && new KeyEvents(onEvent)
+  constructor({ records, memoryMax = Infinity, onServed, onEvent, onChange }: ShardOptions) {
+    this.#events = onEvent === undefined && onChange === undefined ? undefined : new KeyEvents(onEvent, onChange)
     this.#databases = new Databases({
       records,
       moment: this.#context,
@@ -222,7 +224,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     const args = reply.args.map((argument) => Uint8Array.from(argument))
     this.#waiters.add(
       id,
-      { name: call.name, args, ...(call.db !== undefined && { db: call.db }) },
+      { ...call, args },
       keys(args)
         .slice(0, blocking?.isForFirst === true ? 1 : undefined)
         .map((at) => args[at]!),
@@ -237,7 +239,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return reply instanceof Blocked ? null : reply
   }
 
-  #run({ name, args, db = 0 }: Call): Reply | Blocked {
+  #run({ name, args, db = 0, origin }: Call): Reply | Blocked {
     const spec = commandNamed(name)
     if (spec === undefined || !fitsArity(spec, args.length)) return faultOfCall(name, args)!
     if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
@@ -245,7 +247,10 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     const tooLong = faultOfLengths(spec, args)
     if (tooLong !== undefined) return tooLong
     this.#context.db = db
-    if (this.#events !== undefined) this.#events.command = spec.event
+    if (this.#events !== undefined) {
+      this.#events.command = spec.event
+      this.#events.origin = origin
+    }
     try {
       return spec.run(this.#databases.at(db), args, this.#context)
     } catch (error) {

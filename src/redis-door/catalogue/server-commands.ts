@@ -20,9 +20,9 @@ select 2 ltF 0,0,0 connection connection 1.0.0 - - Chooses the database of the c
 quit -1 sltFuB 0,0,0 connection connection 1.0.0 - - Ends the connection.
 reset 1 sltFuB 0,0,0 connection connection 6.2.0 - - Makes the connection as it was when it began.
 client -2 - 0,0,0 - connection 2.4.0 - - Connections of clients.
-client|caching 3 slt 0,0,0 connection connection 6.0.0 - - Belongs to tracking, which is not there.
+client|caching 3 slt 0,0,0 connection connection 6.0.0 - - Sets whether the keys of the next command are tracked.
 client|getname 2 slt 0,0,0 connection connection 2.6.9 - - Gives the name of this connection.
-client|getredir 2 slt 0,0,0 connection connection 6.0.0 - - Tells to which client invalidations go: to none.
+client|getredir 2 slt 0,0,0 connection connection 6.0.0 - - Tells to which client invalidations go.
 client|help 2 lt 0,0,0 connection connection 5.0.0 - - Explains the subcommands.
 client|id 2 slt 0,0,0 connection connection 5.0.0 - - Gives the number of this connection.
 client|info 2 slt 0,0,0 connection connection 6.2.0 - nondeterministic_output Describes this connection.
@@ -34,8 +34,8 @@ client|pause -3 aslt 0,0,0 connection connection 2.9.50 - - Lets all commands wa
 client|reply 3 slt 0,0,0 connection connection 3.2.0 - - Sets whether commands of this connection are answered.
 client|setinfo -4 slt 0,0,0 connection connection 7.2.0 - - Sets the name or version of the client's library.
 client|setname 3 slt 0,0,0 connection connection 2.6.9 - - Sets the name of this connection.
-client|tracking -3 slt 0,0,0 connection connection 6.0.0 - - Refused: the door does not track what clients read.
-client|trackinginfo 2 slt 0,0,0 connection connection 6.2.0 - - Tells that tracking is off.
+client|tracking -3 slt 0,0,0 connection connection 6.0.0 - - Sets whether this connection is told when keys change that it has read.
+client|trackinginfo 2 slt 0,0,0 connection connection 6.2.0 - - Tells how this connection tracks keys.
 client|unblock -3 aslt 0,0,0 connection connection 5.0.0 - - Ends the waiting of another client.
 client|unpause 2 aslt 0,0,0 connection connection 6.2.0 - - Ends what CLIENT PAUSE began.
 command -1 lt 0,0,0 connection server 2.8.13 - nondeterministic_output_order Lists all commands with what clients have to know of them.

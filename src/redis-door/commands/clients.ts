@@ -7,6 +7,7 @@ import { clientsOfType, killClients } from './client-choice.ts'
 import { nameOf } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
 import { type RunSubcommand, withSubcommands } from './subcommands.ts'
+import { trackingSubcommands } from './tracking.ts'
 
 const ON_OFF = ['on', 'off'] as const
 
@@ -63,18 +64,6 @@ const reply: RunSubcommand = (_door, client, args) => {
   return mode === 'on' ? 'OK' : NO_REPLY
 }
 
-const tracking: RunSubcommand = (_door, _client, args) => {
-  const isOn = wordOf(args[0], ON_OFF)
-  if (isOn === undefined) throw syntaxFault()
-  if (isOn === 'off') return 'OK'
-  throw new CommandFault('CLIENT TRACKING is not supported: use keyspace notifications to learn of changes')
-}
-
-function trackingInfo(): DoorReply {
-  const flags = new Set([bytesOf('off')])
-  return { table: [bytesOf('flags'), flags, bytesOf('redirect'), -1, bytesOf('prefixes'), []] }
-}
-
 const setName: RunSubcommand = (_door, client, args) => {
   client.name = nameOf(args[0]!)
   return 'OK'
@@ -114,14 +103,7 @@ const client = withSubcommands({
       return 'OK'
     },
     reply,
-    tracking,
-    trackinginfo: trackingInfo,
-    getredir: () => -1,
-    caching() {
-      throw new CommandFault(
-        'CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled',
-      )
-    },
+    ...trackingSubcommands,
     'no-evict': noEvict,
     'no-touch'(_door, _client, args) {
       onOff(args[0]!)

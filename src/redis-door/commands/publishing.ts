@@ -42,6 +42,7 @@ function publishes(isSharded: boolean): Run {
 const reset: Run = (door, client) => {
   door.publisher.subscriptions.removeAll(client)
   door.activity.monitors.delete(client)
+  door.tracking.stop(client)
   client.reset(door.users.default, door.users.isOpen)
   return 'RESET'
 }

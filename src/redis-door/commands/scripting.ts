@@ -8,6 +8,7 @@ import type { ScriptCall } from '../scripts/scripts.ts'
 import { wordOf } from './arguments.ts'
 import type { DoorCommand, Part } from './door-command.ts'
 import { withSubcommands } from './subcommands.ts'
+import { trackedRun } from './tracking.ts'
 
 type Run = DoorCommand['run']
 
@@ -92,7 +93,9 @@ function evaluates(command: ScriptCommand): DoorCommand {
     const { db } = client
     const limits = { timeoutMs: door.settings.timeoutMs, signal: undefined }
     const program = (scratch: Part['scratch']): ReturnType<typeof door.scripts.run> =>
-      door.scripts.run(call, { scratch, shard, db, rights: door.users.rightsOf(client) })
+      trackedRun({ door, client, scratch, keys: call.keys }, () =>
+        door.scripts.run(call, { scratch, shard, db, rights: door.users.rightsOf(client) }),
+      )
     const { reply, messages } = await replica.runProgram(program, limits, command.isReadOnly)
     for (const { channel, message, isSharded } of messages) door.publisher.publish(channel, message, isSharded)
     return reply

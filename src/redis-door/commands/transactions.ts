@@ -14,9 +14,11 @@ import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot, keysOf } from '../routing/router.ts'
 import type { LateMessage } from '../scripts/script-calls.ts'
+import { readsOf } from '../tracking/transaction-reads.ts'
 import { chosenDatabase } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
 import { isReplicaOf, replicaFor } from './scripting.ts'
+import { trackedRun } from './tracking.ts'
 
 const ABOUT_ALL: DoorReply = {
   fault: 'CROSSSLOT',
@@ -36,7 +38,15 @@ export function transactions(commandOf: (name: string) => DoorCommand | undefine
   return [
     { name: 'multi', arity: 1, inTransaction: 'at once', run: (_door, client) => multi(client) },
     { name: 'discard', arity: 1, inTransaction: 'at once', run: (_door, client) => discard(client) },
-    { name: 'exec', arity: 1, inTransaction: 'at once', run: (door, client) => exec(door, client, commandOf) },
+    {
+      name: 'exec',
+      arity: 1,
+      inTransaction: 'at once',
+      run: (door, client) =>
+        exec(door, client, commandOf).finally(() => {
+          client.lastCommand = 'exec'
+        }),
+    },
     { name: 'watch', arity: -2, inTransaction: 'at once', run: watch },
     {
       name: 'unwatch',
@@ -97,6 +107,7 @@ async function exec(
   door.activity.executed(client, transaction.isBroken ? [] : transaction.requests)
   if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
   const steps = stepsOf(transaction.requests, { door, client, commandOf })
+  track(door, client, steps)
   if (steps.some((step) => 'command' in step && step.command.within !== undefined))
     return await execProgram(door, client, steps, watched)
   const calls = steps.flatMap((step) => ('call' in step ? step.call : []))
@@ -112,6 +123,13 @@ async function exec(
     } else list.push(await runCommand(door, client, step.command, step.request))
   }
   return { list }
+}
+
+/** What is read is told of when it changes. Scripts say so themselves. */
+function track({ tracking }: DoorServices, client: DoorClient, steps: readonly Step[]): void {
+  if (client.tracking === undefined) return
+  const { keys, rereads } = readsOf(steps.flatMap((step) => ('call' in step ? step.call : [])))
+  tracking.read(client, keys, rereads)
 }
 
 /** The same where a script is among the commands: all of it is one program. */
@@ -131,9 +149,12 @@ async function execProgram(
     const messages: LateMessage[] = []
     const replies = steps.map((step): DoorReply | undefined => {
       if ('reply' in step) return step.reply
-      if ('call' in step) return shapedCall(step.call, scratch.call(step.call))
-      const { command, request, db } = step
-      return command.within?.(door, request.args, { scratch, shard, db, rights, messages })
+      const { args } = 'call' in step ? step.call : step.request
+      const keys = 'call' in step ? [] : keysOfStep(step)
+      return trackedRun({ door, client, scratch, keys }, () => {
+        if ('call' in step) return shapedCall(step.call, scratch.call(step.call))
+        return step.command.within?.(door, args, { scratch, shard, db: step.db, rights, messages })
+      })
     })
     return { replies, messages }
   }
@@ -206,6 +227,7 @@ interface Executing {
 
 function stepsOf(requests: readonly Request[], { door, client, commandOf }: Executing): readonly Step[] {
   let { db } = client
+  const origin = client.tracking && { origin: client.tracking.origin }
   return requests.map((request): Step => {
     const { name, args } = request
     if (name.toLowerCase() === 'select') {
@@ -217,7 +239,7 @@ function stepsOf(requests: readonly Request[], { door, client, commandOf }: Exec
       }
     }
     const command = commandOf(name)
-    return command === undefined ? { call: { name, args, db } } : { command, request, db }
+    return command === undefined ? { call: { name, args, db, ...origin } } : { command, request, db }
   })
 }
 

@@ -32,7 +32,7 @@ export function clientLine(client: DoorClient): string {
     ['events', 'r'],
     ['cmd', lastCommand === '' ? 'NULL' : lastCommand],
     ['user', user.name],
-    ['redir', -1],
+    ['redir', client.tracking?.options.redirect ?? -1],
     ['resp', protocol],
     ['lib-name', client.libraryName],
     ['lib-ver', client.libraryVersion],
@@ -46,6 +46,9 @@ function flagsOf(client: DoorClient): string {
     client.subscriptions > 0 ? 'P' : '',
     client.transaction === undefined ? '' : 'x',
     client.blocked === undefined ? '' : 'b',
+    client.tracking === undefined ? '' : 't',
+    client.tracking?.isRedirectBroken === true ? 'R' : '',
+    client.tracking?.options.isBroadcast === true ? 'B' : '',
     client.isReadOnly ? 'r' : '',
     client.isNotEvicted ? 'e' : '',
   ].join('')

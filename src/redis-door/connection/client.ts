@@ -4,6 +4,7 @@ import type { DoorReply } from '../protocol/door-reply.ts'
 import type { ProtocolVersion } from '../protocol/reply-writer.ts'
 import type { Request } from '../protocol/request.ts'
 import type { OutputClass } from '../settings/output-limits.ts'
+import type { ClientTracking } from '../tracking/client-tracking.ts'
 
 /** What a client's connection does for commands. */
 export interface ClientLine {
@@ -15,6 +16,8 @@ export interface ClientLine {
   end(): void
   /** End at once. */
   destroy(): void
+  /** It ends when everything is sent that was answered. */
+  readonly isEnding: boolean
   /** Bytes that the client has not taken yet. */
   readonly unsentBytes: number
   /** Bytes of a request that is not complete. */
@@ -62,6 +65,8 @@ export class DoorClient {
   /** Ends the call with which it waits. The reason is a reply. */
   blocked: AbortController | undefined
   isMonitor = false
+  /** It keeps what it has read; undefined: it does not. */
+  tracking: ClientTracking | undefined
   /** It has said so. There is nothing for which it would be ended. */
   isNotEvicted = false
   /** Since when it takes too little of what it is sent. */
@@ -77,7 +82,7 @@ export class DoorClient {
     return this.subscriptions > 0 ? 'pubsub' : 'normal'
   }
 
-  /** As a connection that is new. What it is subscribed to is not known here. */
+  /** As a connection that is new. What it is subscribed to, and tracks, is not known here. */
   reset(user: DoorUser, isAuthenticated: boolean): void {
     this.name = ''
     this.protocol = 2

@@ -7,6 +7,7 @@ import {
   fitsArity,
   type Reply,
 } from '../../index-service/index.ts'
+import { readKeys } from '../catalogue/read-keys.ts'
 import type { DoorCommand } from '../commands/door-command.ts'
 import { doorCommandNamed } from '../commands/door-table.ts'
 import type { DoorServices } from '../door-services.ts'
@@ -93,6 +94,10 @@ export class DoorConnection implements ClientLine, StreamOwner {
     return this.#end.signal
   }
 
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
   get unsentBytes(): number {
     return this.#stream.unsentBytes
   }
@@ -132,6 +137,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
     this.client.blocked?.abort(null)
     this.#door.activity.monitors.delete(this.client)
     this.#door.publisher.subscriptions.removeAll(this.client)
+    this.#door.tracking.stop(this.client)
     this.#door.clients.delete(this.client)
   }
 
@@ -167,6 +173,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
     const { client } = this
     if (this.#isBusy || this.#next < this.#requests.length || this.#fault !== undefined) return false
     if (!client.isAuthenticated || !client.user.mayAll || client.transaction !== undefined) return false
+    if (client.tracking !== undefined) return false
     if (client.replyMode !== 'on' || (client.subscriptions > 0 && client.protocol === 2)) return false
     if (this.#door.pause.isOn || this.#door.activity.monitors.size > 0) return false
     return this.#reader.isEmpty && this.#stream.unsentBytes === 0
@@ -183,8 +190,12 @@ export class DoorConnection implements ClientLine, StreamOwner {
       if (this.#writer.length > UNSENT_BYTES_LOOK) this.#send()
       if (this.#stream.unsentBytes > UNSENT_BYTES_MAX) break
       const work = this.#begin()
-      if (work !== undefined) void this.#finish(work)
-      else if (this.#next === this.#requests.length) this.#readAhead()
+      if (work !== undefined) {
+        void this.#finish(work)
+        break
+      }
+      this.#answered()
+      if (this.#next === this.#requests.length) this.#readAhead()
     }
     this.#send()
     // What comes still is not read: the client learns at once that no one listens.
@@ -211,8 +222,14 @@ export class DoorConnection implements ClientLine, StreamOwner {
     } catch (error) {
       this.#write(faultOfThrown(error))
     }
+    this.#answered()
     this.#isBusy = false
     this.#go()
+  }
+
+  /** What has changed meanwhile is told behind the answers. */
+  #answered(): void {
+    if (this.client.tracking !== undefined) this.#door.tracking.answered(this.client)
   }
 
   #readAhead(): void {
@@ -278,6 +295,9 @@ export class DoorConnection implements ClientLine, StreamOwner {
     const { activity } = this.#door
     const { name } = command
     activity.began(this.client, name, request)
+    if (this.client.tracking !== undefined)
+      // What a script reads is known when it has run.
+      this.#door.tracking.began(this.client, command.keys ? [] : readKeys(name, request.args, undefined))
     const startMs = performance.now()
     let reply: DoorReply | Promise<DoorReply>
     try {
@@ -299,6 +319,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
     const first = this.#dataAt(this.#next)!
     this.#next += 1
     const { spec, call } = first
+    this.#track(first)
     const slot = router.slotOf(first)
     if (isNoSlot(slot)) {
       this.#write(slot)
@@ -334,7 +355,14 @@ export class DoorConnection implements ClientLine, StreamOwner {
     if (request === undefined || request.isTooLong || doorCommandNamed(request.name) !== undefined) return undefined
     const spec = commandNamed(request.name)
     if (spec === undefined || !fitsArity(spec, request.args.length)) return undefined
-    return { request, spec, call: { name: spec.name, args: request.args, db: this.client.db } }
+    const { db, tracking } = this.client
+    const call = { name: spec.name, args: request.args, db }
+    return { request, spec, call: tracking === undefined ? call : { ...call, origin: tracking.origin } }
+  }
+
+  #track({ spec, call }: DataRequest): void {
+    if (this.client.tracking === undefined) return
+    this.#door.tracking.began(this.client, readKeys(spec.name, call.args, spec), spec.blocking !== undefined)
   }
 
   async #runEverywhere(request: DataRequest): Promise<void> {
@@ -358,6 +386,12 @@ export class DoorConnection implements ClientLine, StreamOwner {
       if (slot === undefined || isNoSlot(slot) || router.lineOf(slot) !== line) break
       if (this.#movedTo(slot, next.spec) !== undefined || this.#door.pause.isOn) break
       if (!this.client.user.mayAll && this.#door.users.refusal(this.client, next.spec.name, next.call.args)) break
+      if (this.client.tracking !== undefined) {
+        // What is read behind a change of its own is not told of that one.
+        if (next.spec.isWrite !== first.spec.isWrite) break
+        this.#door.tracking.follows(this.client)
+        this.#track(next)
+      }
       together.push(next)
       this.#next += 1
     }

@@ -35,12 +35,12 @@ const server: Section = ({ settings, sinceMs, runId, port }) => {
   ]
 }
 
-const clients: Section = ({ clients: all, parameters, pause }) => [
+const clients: Section = ({ clients: all, parameters, pause, tracking }) => [
   ['connected_clients', all.size],
   ['cluster_connections', 0],
   ['maxclients', parameters.clientsMax],
   ['blocked_clients', pause.waiting + [...all].filter(({ blocked }) => blocked !== undefined).length],
-  ['tracking_clients', 0],
+  ['tracking_clients', tracking.figures.clients],
 ]
 
 const memory: Section = ({ parameters }, { usedBytes, heldBytes }) => {
@@ -79,7 +79,8 @@ const persistence: Section = ({ parameters, lastSaveMs }) => [
   ['aof_last_write_status', 'ok'],
 ]
 
-const stats: Section = ({ activity: { statistics }, publisher: { subscriptions } }) => {
+const stats: Section = ({ activity: { statistics }, publisher: { subscriptions }, tracking }) => {
+  const { keys: trackedKeys, items, prefixes } = tracking.figures
   const calls = [...statistics.commands.values()].reduce((total, count) => total + count.calls, 0)
   const errors = [...statistics.codes.values()].reduce((total, count) => total + count, 0)
   return [
@@ -99,7 +100,9 @@ const stats: Section = ({ activity: { statistics }, publisher: { subscriptions }
     ['pubsubshard_channels', [...subscriptions.names('shardChannels')].length],
     ['latest_fork_usec', 0],
     ['total_forks', 0],
-    ['tracking_total_keys', 0],
+    ['tracking_total_keys', trackedKeys],
+    ['tracking_total_items', items],
+    ['tracking_total_prefixes', prefixes],
     ['total_error_replies', errors],
   ]
 }

@@ -50,7 +50,7 @@ export class Router {
   line(shard: number): ShardLine {
     const known = this.#lines.get(shard)
     if (known !== undefined) return known
-    const line = new ShardLine(this.#port.shard(shard), this.#options.timeoutMs)
+    const line = new ShardLine(() => this.#port.shard(shard), this.#options.timeoutMs)
     this.#lines.set(shard, line)
     return line
   }

@@ -17,14 +17,19 @@ interface Batch {
  * costs about the same for a hundred of them as for one.
  */
 export class ShardLine {
-  readonly port: ShardPort
+  readonly #find: () => ShardPort
   readonly #timeoutMs: number
   #batches: Batch[] = []
   #isAwaited = false
 
-  constructor(port: ShardPort, timeoutMs: number) {
-    this.port = port
+  /** `find`: the way of now. A shard moves between this process and others. */
+  constructor(find: () => ShardPort, timeoutMs: number) {
+    this.#find = find
     this.#timeoutMs = timeoutMs
+  }
+
+  get port(): ShardPort {
+    return this.#find()
   }
 
   /** In order, with nothing in between. @throws IndexError */

@@ -24,6 +24,7 @@ export class DoorParameters {
   slowerThanUs = 0
   slowLogMax = 0
   latencyThresholdMs = 0
+  trackedKeysMax = 0
   outputLimits: ReadonlyMap<OutputClass, OutputLimit> = new Map()
 
   constructor(settings: DoorSettings, notifications: Notifications) {
@@ -89,6 +90,7 @@ export class DoorParameters {
       whole('slowlog-log-slower-than', 10_000, -1, Number.MAX_SAFE_INTEGER),
       whole('slowlog-max-len', 128, 0, Number.MAX_SAFE_INTEGER),
       whole('latency-monitor-threshold', 0, 0, Number.MAX_SAFE_INTEGER),
+      whole('tracking-table-max-keys', 1_000_000, 0, Number.MAX_SAFE_INTEGER),
       text('requirepass', settings.password ?? ''),
       whole('acllog-max-len', 128, 0, 2 ** 31 - 1),
       choice('acl-pubsub-default', 'resetchannels', ['allchannels', 'resetchannels']),
@@ -120,6 +122,7 @@ export class DoorParameters {
     this.slowerThanUs = number('slowlog-log-slower-than')
     this.slowLogMax = number('slowlog-max-len')
     this.latencyThresholdMs = number('latency-monitor-threshold')
+    this.trackedKeysMax = number('tracking-table-max-keys')
   }
 }
 

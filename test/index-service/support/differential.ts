@@ -8,7 +8,7 @@ import process from 'node:process'
 import type { Reply } from '../../../src/index-service/commands/reply.ts'
 import { commandNamed } from '../../../src/index-service/commands/table.ts'
 import type { Call, ShardAnswer } from '../../../src/index-service/state/shard-command.ts'
-import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
+import { ShardMachine, type ShardOptions } from '../../../src/index-service/state/shard-machine.ts'
 import { RedisServer, redisSocket } from '../../../tools/bench/peers/redis-server.ts'
 import { MapRecords } from '../../support/map-records.ts'
 import { DATABASES, Picker } from './program-parts.ts'
@@ -54,7 +54,7 @@ export class LoneMachine {
   timeMs = 1_700_000_000_000
   index = 0
 
-  constructor(options: { readonly memoryMax?: number } = {}) {
+  constructor(options: Pick<ShardOptions, 'memoryMax' | 'onChange'> = {}) {
     this.machine = new ShardMachine({
       records: new MapRecords(),
       onServed: (waiter, reply) => this.served.push([waiter, reply]),
