@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { DoorClient } from '../connection/client.ts'
 import type { Request } from '../protocol/request.ts'
 import type { DoorParameters } from '../settings/door-parameters.ts'
-import { DoorStatistics } from './command-statistics.ts'
+import { type CommandCount, DoorStatistics } from './command-statistics.ts'
 import { LatencyEvents } from './latency-events.ts'
 import { monitorLine } from './monitor-line.ts'
 import { SlowLog } from './slow-log.ts'
@@ -40,15 +40,22 @@ export class Activity {
   /** A read that memory answered: it takes less than a microsecond, and is counted without its time. */
   looked(client: DoorClient, name: string, request: Request): void {
     this.began(client, name, request)
-    this.statistics.of(name).calls += 1
+    const count = this.statistics.of(name)
+    count.calls += 1
+    if (this.#parameters.tracksLatency) count.times.looks += 1
+  }
+
+  /** A command was run, with no look at how long it took but for the counts. */
+  counted(count: CommandCount, tookMs: number): void {
+    count.calls += 1
+    count.usec += Math.round(tookMs * 1000)
+    if (this.#parameters.tracksLatency) count.times.add(tookMs)
   }
 
   /** It is answered. */
   ended(client: DoorClient, name: string, request: Request, tookMs: number): void {
-    const count = this.statistics.of(name)
+    this.counted(this.statistics.ofCall(name, request.args), tookMs)
     const usec = Math.round(tookMs * 1000)
-    count.calls += 1
-    count.usec += usec
     const { slowerThanUs, slowLogMax, latencyThresholdMs } = this.#parameters
     if (slowerThanUs >= 0 && usec >= slowerThanUs && !hidden.has(name)) {
       const args = [Buffer.from(request.name, 'latin1'), ...request.args]

@@ -6,9 +6,11 @@ import {
   type ShardScratch,
   type Watched,
 } from '../../index-service/index.ts'
+import { entryNamed } from '../catalogue/catalogue.ts'
 import { type DoorClient, Transaction } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NULL_ARRAY } from '../protocol/door-reply.ts'
+import { isFault } from '../protocol/reply-writer.ts'
 import type { Request } from '../protocol/request.ts'
 import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
@@ -25,11 +27,11 @@ const ABOUT_ALL: DoorReply = {
 
 /** What EXEC does with the commands that wait, one after the other. */
 type Step =
-  | { readonly call: Call }
+  | { readonly call: Call; readonly request: Request }
   /** Of the door. It is done behind all calls: none of them depends on it. */
   | { readonly command: DoorCommand; readonly request: Request; readonly db: number }
   /** SELECT, if it chooses one: the client's database is another one only when all is done. */
-  | { readonly reply: DoorReply; readonly db?: number }
+  | { readonly reply: DoorReply; readonly request: Request; readonly db?: number }
 
 /** `commandOf`: the door's own commands, which hold these here. */
 export function transactions(commandOf: (name: string) => DoorCommand | undefined): readonly DoorCommand[] {
@@ -100,16 +102,20 @@ async function exec(
   if (steps.some((step) => 'command' in step && step.command.within !== undefined))
     return await execProgram(door, client, steps, watched)
   const calls = steps.flatMap((step) => ('call' in step ? step.call : []))
+  const startMs = performance.now()
   const replies = await runTogether(door, calls, watched)
+  const tookMs = performance.now() - startMs
   if (!Array.isArray(replies)) return replies
   const list: DoorReply[] = []
   let at = 0
   for (const step of steps) {
-    if ('reply' in step) list.push(chosen(client, step))
-    else if ('call' in step) {
-      list.push(shapedCall(step.call, replies[at]!))
-      at += 1
-    } else list.push(await runCommand(door, client, step.command, step.request))
+    if ('command' in step) {
+      list.push(await runCommand(door, client, step))
+      continue
+    }
+    const reply = 'reply' in step ? chosen(client, step) : shapedCall(step.call, replies[at]!)
+    if ('call' in step) at += 1
+    list.push(counted(door, client, { ...step, reply, tookMs: 'call' in step ? tookMs / calls.length : 0 }))
   }
   return { list }
 }
@@ -137,16 +143,33 @@ async function execProgram(
     })
     return { replies, messages }
   }
+  const startMs = performance.now()
   const ran = await replica.runProgram(program, { timeoutMs: door.settings.timeoutMs, signal: undefined })
+  const tookMs = (performance.now() - startMs) / steps.length
   if (ran === undefined) return NULL_ARRAY
   for (const { channel, message, isSharded } of ran.messages) door.publisher.publish(channel, message, isSharded)
   const list: DoorReply[] = []
   for (const [at, step] of steps.entries())
-    if ('reply' in step) list.push(chosen(client, step))
-    else if ('command' in step && step.command.within === undefined)
-      list.push(await runCommand(door, client, step.command, step.request))
-    else list.push(ran.replies[at]!)
+    if ('command' in step && step.command.within === undefined) list.push(await runCommand(door, client, step))
+    else {
+      const reply = 'reply' in step ? chosen(client, step) : ran.replies[at]!
+      list.push(counted(door, client, { request: step.request, reply, tookMs }))
+    }
   return { list }
+}
+
+interface Done {
+  readonly request: Request
+  readonly reply: DoorReply
+  readonly tookMs: number
+}
+
+/** It counts as if it had come alone. */
+function counted({ activity }: DoorServices, client: DoorClient, { request, reply, tookMs }: Done): DoorReply {
+  const name = entryNamed(request.name.toLowerCase())!.name
+  activity.ended(client, name, request, tookMs)
+  if (isFault(reply)) activity.statistics.ofCall(name, request.args).failed += 1
+  return reply
 }
 
 function chosen(client: DoorClient, { reply, db }: Extract<Step, { readonly reply: DoorReply }>): DoorReply {
@@ -211,25 +234,23 @@ function stepsOf(requests: readonly Request[], { door, client, commandOf }: Exec
     if (name.toLowerCase() === 'select') {
       try {
         db = chosenDatabase(door, args)
-        return { reply: 'OK', db }
+        return { reply: 'OK', request, db }
       } catch (error) {
-        return { reply: faultOfThrown(error) }
+        return { reply: faultOfThrown(error), request }
       }
     }
     const command = commandOf(name)
-    return command === undefined ? { call: { name, args, db } } : { command, request, db }
+    return command === undefined ? { call: { name, args, db }, request } : { command, request, db }
   })
 }
 
 async function runCommand(
   door: DoorServices,
   client: DoorClient,
-  command: DoorCommand,
-  { args }: Request,
+  { command, request }: Extract<Step, { readonly command: DoorCommand }>,
 ): Promise<DoorReply> {
-  try {
-    return await command.run(door, client, args)
-  } catch (error) {
-    return faultOfThrown(error)
-  }
+  const startMs = performance.now()
+  const run = async (): Promise<DoorReply> => await command.run(door, client, request.args)
+  const reply = await run().catch(faultOfThrown)
+  return counted(door, client, { request, reply, tookMs: performance.now() - startMs })
 }

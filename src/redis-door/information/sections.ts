@@ -80,7 +80,7 @@ const persistence: Section = ({ parameters, lastSaveMs }) => [
 ]
 
 const stats: Section = ({ activity: { statistics }, publisher: { subscriptions } }) => {
-  const calls = [...statistics.commands.values()].reduce((total, count) => total + count.calls, 0)
+  const calls = statistics.commands.reduce((total, [, count]) => total + count.calls, 0)
   const errors = [...statistics.codes.values()].reduce((total, count) => total + count, 0)
   return [
     ['total_connections_received', statistics.connections],
@@ -125,11 +125,19 @@ const cpu: Section = () => {
 }
 
 const commandstats: Section = ({ activity }) =>
-  [...activity.statistics.commands].map(([name, { calls, usec, rejected, failed }]) => {
+  activity.statistics.commands.map(([name, { calls, usec, rejected, failed }]) => {
     const each = (usec / Math.max(1, calls)).toFixed(2)
     const counts = `calls=${calls},usec=${usec},usec_per_call=${each},rejected_calls=${rejected},failed_calls=${failed}`
     return [`cmdstat_${name}`, counts]
   })
+
+const latencystats: Section = ({ activity, parameters }) =>
+  activity.statistics.commands
+    .filter(([, { times }]) => times.count > 0)
+    .map(([name, { times }]) => [
+      `latency_percentiles_usec_${name}`,
+      parameters.percentiles.map((percent) => `p${percent}=${times.percentileUsec(percent).toFixed(3)}`).join(','),
+    ])
 
 const errorstats: Section = ({ activity }) =>
   [...activity.statistics.codes].map(([code, count]) => [`errorstat_${code}`, `count=${count}`])
@@ -163,6 +171,7 @@ const sections: ReadonlyMap<string, Titled> = new Map<string, Titled>([
   ['replication', { title: 'Replication', lines: replication }],
   ['cpu', { title: 'CPU', lines: cpu }],
   ['commandstats', { title: 'Commandstats', lines: commandstats, isMore: true }],
+  ['latencystats', { title: 'Latencystats', lines: latencystats, isMore: true }],
   ['errorstats', { title: 'Errorstats', lines: errorstats }],
   ['cluster', { title: 'Cluster', lines: ({ settings }) => [['cluster_enabled', settings.isCluster ? 1 : 0]] }],
   ['keyspace', { title: 'Keyspace', lines: (_door, figures) => keyspaceLines(figures) }],

@@ -24,6 +24,9 @@ export class DoorParameters {
   slowerThanUs = 0
   slowLogMax = 0
   latencyThresholdMs = 0
+  tracksLatency = true
+  /** What INFO tells of the times of each command. */
+  percentiles: readonly number[] = []
   outputLimits: ReadonlyMap<OutputClass, OutputLimit> = new Map()
 
   constructor(settings: DoorSettings, notifications: Notifications) {
@@ -89,6 +92,8 @@ export class DoorParameters {
       whole('slowlog-log-slower-than', 10_000, -1, Number.MAX_SAFE_INTEGER),
       whole('slowlog-max-len', 128, 0, Number.MAX_SAFE_INTEGER),
       whole('latency-monitor-threshold', 0, 0, Number.MAX_SAFE_INTEGER),
+      flag('latency-tracking', 'yes'),
+      text('latency-tracking-info-percentiles', '50 99 99.9', readPercentiles),
       text('requirepass', settings.password ?? ''),
       whole('acllog-max-len', 128, 0, 2 ** 31 - 1),
       choice('acl-pubsub-default', 'resetchannels', ['allchannels', 'resetchannels']),
@@ -120,6 +125,8 @@ export class DoorParameters {
     this.slowerThanUs = number('slowlog-log-slower-than')
     this.slowLogMax = number('slowlog-max-len')
     this.latencyThresholdMs = number('latency-monitor-threshold')
+    this.tracksLatency = this.get('latency-tracking') === 'yes'
+    this.percentiles = this.get('latency-tracking-info-percentiles')!.split(' ').filter(Boolean).map(Number)
   }
 }
 
@@ -147,6 +154,18 @@ function readSave(given: string): string {
   if (words.length % 2 !== 0 || words.some((word) => !/^\d{1,10}$/.test(word)))
     throw new CommandFault('Invalid save parameters')
   return words.join(' ')
+}
+
+/** As `50 99 99.9`. */
+function readPercentiles(given: string): string {
+  const name = 'latency-tracking-info-percentiles'
+  const words = given === '' ? [] : given.split(' ')
+  if (words.some((word) => !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(word)))
+    throw new CommandFault(`Invalid ${name} parameters`)
+  const percents = words.map(Number)
+  if (percents.some((percent) => percent < 0 || percent > 100))
+    throw new CommandFault(`${name} parameters should sit between [0.0,100.0]`)
+  return percents.map((percent) => String(Number(percent.toFixed(6)))).join(' ')
 }
 
 function eventsParameter(notifications: Notifications): Parameter {

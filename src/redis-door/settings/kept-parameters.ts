@@ -51,7 +51,6 @@ export function keptParameters(): readonly Parameter[] {
     flag('replica-read-only', 'yes'),
     text('loglevel', 'notice'),
     flag('crash-log-enabled', 'yes'),
-    flag('latency-tracking', 'yes'),
     whole('tracking-table-max-keys', 1_000_000, 0, MAX),
     whole('busy-reply-threshold', 5000, 0, MAX),
     whole('lua-time-limit', 5000, 0, MAX),
