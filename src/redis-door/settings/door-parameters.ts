@@ -11,6 +11,7 @@ const POLICIES = [
   ...['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'noeviction'],
 ]
 const NO_EVICTION = 'the index evicts nothing: writes are refused when its memory is used up'
+const WHERE_OPENED = 'the server listens where it was started; start it with another --port or --bind'
 
 /** What CONFIG GET and CONFIG SET know, and what connections read on each request, as numbers. */
 export class DoorParameters {
@@ -98,9 +99,9 @@ export class DoorParameters {
       whole('acllog-max-len', 128, 0, 2 ** 31 - 1),
       choice('acl-pubsub-default', 'resetchannels', ['allchannels', 'resetchannels']),
       fixed('aclfile', ''),
-      fixed('port', settings.tls === undefined ? String(settings.port) : '0'),
-      fixed('tls-port', settings.tls === undefined ? '0' : String(settings.port)),
-      fixed('bind', settings.address),
+      only('port', settings.tls === undefined ? String(settings.port) : '0', WHERE_OPENED),
+      only('tls-port', settings.tls === undefined ? '0' : String(settings.port), WHERE_OPENED),
+      only('bind', settings.address, WHERE_OPENED),
       fixed('unixsocket', ''),
       fixed('cluster-enabled', settings.isCluster ? 'yes' : 'no'),
       fixed('daemonize', 'no'),
@@ -110,7 +111,7 @@ export class DoorParameters {
       fixed('io-threads', '1'),
       fixed('replicaof', ''),
       fixed('slaveof', ''),
-      fixed('protected-mode', 'no'),
+      only('protected-mode', 'no', 'there is no protected mode; set a password with --password-file'),
       fixed('enable-debug-command', 'yes'),
     ]
   }

@@ -1,4 +1,4 @@
-import { flag, memory, type Parameter, text, whole } from './parameter.ts'
+import { flag, memory, memoryOrPercent, type Parameter, text, whole } from './parameter.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 
@@ -54,7 +54,7 @@ export function keptParameters(): readonly Parameter[] {
     whole('tracking-table-max-keys', 1_000_000, 0, MAX),
     whole('busy-reply-threshold', 5000, 0, MAX),
     whole('lua-time-limit', 5000, 0, MAX),
-    memory('maxmemory-clients', 0),
+    memoryOrPercent('maxmemory-clients', 0),
     whole('shutdown-timeout', 10, 0, 2 ** 31 - 1),
   ]
 }
