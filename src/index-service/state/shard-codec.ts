@@ -11,7 +11,7 @@ import { WireReader, WireWriter } from './wire.ts'
  * ```
  *  calls    0 kind: 1   1 flags   waiter, if flag 1   watched, if flag 2: count, (db length key version) …
  *           count, (db length name count (length argument) …) …           db: only with flag 4, else all are 0
- *                                                                          flag 8: `apart`
+ *                                                                          flag 8: `apart`, 16: `admitted`
  *  expire   0 kind: 2
  *  cancel   0 kind: 3   1 waiter
  *  forget   0 kind: 4   1 count   waiter …
@@ -22,7 +22,8 @@ const HAS_WAITER = 1
 const HAS_WATCHED = 2
 const HAS_DATABASES = 4
 const APART = 8
-const FLAGS_MAX = 15
+const ADMITTED = 16
+const FLAGS_MAX = 31
 const writer = new WireWriter()
 
 function encode(command: ShardCommand): Uint8Array {
@@ -38,14 +39,15 @@ function encode(command: ShardCommand): Uint8Array {
   return writer.end()
 }
 
-function encodeCalls({ calls, watched, waiter, apart }: Extract<ShardCommand, { calls: unknown }>): void {
+function encodeCalls({ calls, watched, waiter, apart, admitted }: Extract<ShardCommand, { calls: unknown }>): void {
   const hasDatabases = calls.some(isElsewhere) || watched?.some(isElsewhere) === true
   writer.begin(Kind.Calls)
   writer.u8(
     (waiter === undefined ? 0 : HAS_WAITER) |
       (watched === undefined ? 0 : HAS_WATCHED) |
       (hasDatabases ? HAS_DATABASES : 0) |
-      (apart === true ? APART : 0),
+      (apart === true ? APART : 0) |
+      (admitted === true ? ADMITTED : 0),
   )
   if (waiter !== undefined) writer.f64(waiter)
   if (watched !== undefined) {
@@ -110,6 +112,7 @@ function decodeCalls(reader: WireReader): ShardCommand {
     ...(watched && { watched }),
     ...(waiter !== undefined && { waiter }),
     ...((flags & APART) !== 0 && { apart: true }),
+    ...((flags & ADMITTED) !== 0 && { admitted: true }),
   }
 }
 
