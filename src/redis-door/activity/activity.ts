@@ -30,6 +30,11 @@ export class Activity {
     if (this.monitors.size > 0 && !hidden.has(name)) this.#show(client, request)
   }
 
+  /** A script has made this call: MONITOR shows it. */
+  calledByScript(db: number, request: Request): void {
+    if (!hidden.has(request.name.toLowerCase())) this.#showLine(monitorLine({ db, source: 'lua' }, request))
+  }
+
   /** Commands are done that waited for EXEC: MONITOR shows them, and EXEC behind them. */
   executed(client: DoorClient, requests: readonly Request[]): void {
     if (this.monitors.size === 0) return
@@ -66,7 +71,10 @@ export class Activity {
   }
 
   #show(client: DoorClient, request: Request): void {
-    const line = monitorLine(client, request)
+    this.#showLine(monitorLine({ db: client.db, source: client.line.address }, request))
+  }
+
+  #showLine(line: string): void {
     for (const monitor of this.monitors) monitor.line.push(line)
   }
 }

@@ -15,10 +15,10 @@ import type { Request } from '../protocol/request.ts'
 import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot, keysOf } from '../routing/router.ts'
-import type { LateMessage } from '../scripts/script-calls.ts'
+import type { LateNews } from '../scripts/script-calls.ts'
 import { chosenDatabase } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
-import { isReplicaOf, replicaFor } from './scripting.ts'
+import { isReplicaOf, replicaFor, tellLate } from './scripting.ts'
 
 const ABOUT_ALL: DoorReply = {
   fault: 'CROSSSLOT',
@@ -134,20 +134,20 @@ async function execProgram(
   const rights = door.users.rightsOf(client)
   const program = (scratch: ShardScratch): Ran | undefined => {
     if (watched.some(({ key, version, db }) => scratch.versionOf(key, db) !== version)) return undefined
-    const messages: LateMessage[] = []
+    const late: LateNews = { messages: [], calls: [] }
     const replies = steps.map((step): DoorReply | undefined => {
       if ('reply' in step) return step.reply
       if ('call' in step) return shapedCall(step.call, scratch.call(step.call))
       const { command, request, db } = step
-      return command.within?.(door, request.args, { scratch, shard, db, rights, messages })
+      return command.within?.(door, request.args, { scratch, shard, db, rights, late })
     })
-    return { replies, messages }
+    return { replies, late }
   }
   const startMs = performance.now()
   const ran = await replica.runProgram(program, { timeoutMs: door.settings.timeoutMs, signal: undefined })
   const tookMs = (performance.now() - startMs) / steps.length
   if (ran === undefined) return NULL_ARRAY
-  for (const { channel, message, isSharded } of ran.messages) door.publisher.publish(channel, message, isSharded)
+  tellLate(door, ran.late)
   const list: DoorReply[] = []
   for (const [at, step] of steps.entries())
     if ('command' in step && step.command.within === undefined) list.push(await runCommand(door, client, step))
@@ -180,7 +180,7 @@ function chosen(client: DoorClient, { reply, db }: Extract<Step, { readonly repl
 interface Ran {
   /** Undefined of a command of the door, which is run afterwards. */
   readonly replies: readonly (DoorReply | undefined)[]
-  readonly messages: readonly LateMessage[]
+  readonly late: LateNews
 }
 
 function keysOfStep(step: Step): readonly Uint8Array[] {

@@ -219,7 +219,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
       this.#refuse(request, command?.name === 'exec' ? aborted(this.client, refusal) : refusal)
       return undefined
     }
-    const paused = this.#door.pause.isOn ? this.#door.pause.of(mayWrite(this.client, request)) : undefined
+    const paused = this.#door.pause.isOn ? this.#door.pause.of(mayWrite(this.#door, this.client, request)) : undefined
     if (paused !== undefined) return paused
     if (this.client.transaction !== undefined && command?.inTransaction !== 'at once') {
       this.#next += 1

@@ -7,6 +7,8 @@ export type DoorReply =
   | typeof NULL_ARRAY
   /** There is none: it was sent already, or comes later. */
   | typeof NO_REPLY
+  /** An error that INFO counts already. */
+  | { readonly fault: string; readonly message: string; readonly isCounted: true }
   /** Text for people. RESP2 has it as a bulk string. */
   | { readonly verbatim: string }
   /** True or false. RESP2 has it as 1 or 0. */

@@ -83,7 +83,7 @@ export class ReplyWriter {
 
   #writeObject(reply: TaggedReply): void {
     if ('fault' in reply) {
-      this.#onFault(reply.fault)
+      if (!('isCounted' in reply)) this.#onFault(reply.fault)
       this.#simple('-', reply.message === '' ? reply.fault : `${reply.fault} ${reply.message}`)
     } else if ('double' in reply) this.#double(reply.double)
     else if ('pairs' in reply) this.#writePairs(reply.pairs)

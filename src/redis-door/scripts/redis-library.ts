@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { latin1Of } from '../../index-service/index.ts'
+import { type FaultReply, latin1Of } from '../../index-service/index.ts'
 import { entryNamed } from '../catalogue/catalogue.ts'
 import { REDIS_VERSION } from '../commands/connections.ts'
 import { type DoorReply, NO_REPLY } from '../protocol/door-reply.ts'
 import { isFault, type ProtocolVersion } from '../protocol/reply-writer.ts'
 import { type Lua, LuaFault, type LuaFunction } from './lua/lua.ts'
 import { LuaType, type Pointer } from './lua/wasm.ts'
-import { argumentsAt, faultOfText, faultText, ReplyPusher } from './script-replies.ts'
+import { argumentsAt, faultOfText, pushFault, ReplyPusher } from './script-replies.ts'
 
 /** What the running script asks of Redis, by redis.call and the like. */
 export interface ScriptHost {
@@ -41,6 +41,8 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
     lua.setField(state, -2, 'err')
   }
   const fault = (text: string): LuaFault => new LuaFault(text, { push: (state) => pushError(state, text) })
+  const faultOf = (reply: FaultReply): LuaFault =>
+    new LuaFault(reply.message, { push: (state) => pushFault(lua, state, reply) })
   const ask = (state: Pointer): DoorReply => {
     if (lua.top(state) === 0) return refused('Please specify at least one argument for this redis lib call')
     const [name, ...args] = argumentsAt(lua, state) ?? []
@@ -63,7 +65,7 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
   return {
     call: (state) => {
       const reply = ask(state)
-      if (reply !== NO_REPLY && isFault(reply)) throw fault(faultText(reply))
+      if (reply !== NO_REPLY && isFault(reply)) throw faultOf(reply)
       pusher.push(state, reply, host().version)
       return 1
     },

@@ -36,7 +36,7 @@ export class ReplyPusher {
 
   #tagged(state: Pointer, reply: TaggedReply, version: ProtocolVersion): void {
     const lua = this.#lua
-    if ('fault' in reply) this.#field(state, 'err', bytesOf(faultText(reply)))
+    if ('fault' in reply) pushFault(lua, state, reply)
     else if ('double' in reply) this.#double(state, reply.double, version)
     else if ('pairs' in reply) this.#list(state, version === 2 ? reply.pairs : inTwos(reply.pairs), version)
     else if ('byKey' in reply) {
@@ -110,7 +110,28 @@ export class ReplyPusher {
   }
 }
 
-export function faultText({ fault, message }: FaultReply): string {
+/** What a script sees of an error. */
+export function pushFault(lua: Lua, state: Pointer, fault: FaultReply): void {
+  lua.newTable(state, 0, 2)
+  lua.pushText(state, faultText(fault))
+  lua.setField(state, -2, 'err')
+  if (!('isCounted' in fault)) return
+  lua.pushTruth(state, true)
+  lua.setField(state, -2, COUNTED)
+}
+
+/** The field of an error by which Redis knows that it is counted. Scripts can see it. */
+const COUNTED = 'ignore_error_stats_update'
+
+/** What the table on top of the stack says, if it is that of an error that was counted already. */
+export function countedAt(lua: Lua, state: Pointer, fault: FaultReply): DoorReply {
+  lua.getField(state, -1, COUNTED)
+  const isCounted = lua.typeAt(state, -1) === LuaType.Boolean && lua.truthAt(state, -1)
+  lua.pop(state, 1)
+  return isCounted ? { ...fault, isCounted: true } : fault
+}
+
+function faultText({ fault, message }: FaultReply): string {
   return `${fault} ${message}`
 }
 
@@ -153,7 +174,7 @@ function tableAt(lua: Lua, state: Pointer, version: ProtocolVersion, depth: numb
   lua.pop(state, 1)
   const table = lua.top(state)
   const fault = textField(lua, state, 'err')
-  if (fault !== undefined) return faultOfText(fault)
+  if (fault !== undefined) return countedAt(lua, state, faultOfText(fault))
   const status = textField(lua, state, 'ok')
   if (status !== undefined) return status.replace(/[\r\n]/g, ' ')
   lua.getField(state, table, 'double')
