@@ -1,3 +1,5 @@
+import { libraryCases } from './library-cases.ts'
+
 /** Scripts that are to be answered as by redis-server, one after the other over the same keys. */
 export interface ScriptCase {
   readonly script: string
@@ -111,6 +113,16 @@ const lua51: readonly string[] = [
 ]
 
 const faults: readonly string[] = [
+  'getmetatable(_G).__index = nil',
+  'return type(getmetatable(_G).__index)',
+  'return tostring(getmetatable(redis))',
+  "return type(getmetatable('').__index)",
+  "getmetatable('').__index = 1",
+  "return getmetatable('').__index.upper('x')",
+  'local t = setmetatable({}, {__index = {a = 5}}) return getmetatable(t).__index.a',
+  'return tostring(getmetatable({}))',
+  'return loadstring(string.dump(function() return 1 end))()',
+  'return type(string.dump(function() return 1 end))',
   'return foo',
   'foo = 1',
   'redis = 1',
@@ -286,6 +298,6 @@ const commands: readonly ScriptCase[] = [
 ]
 
 export const scriptCases: readonly ScriptCase[] = [
-  ...[...conversions, ...lua51, ...faults, ...libraries].map((script) => ({ script })),
+  ...[...conversions, ...lua51, ...faults, ...libraries, ...libraryCases].map((script) => ({ script })),
   ...commands,
 ]

@@ -43,7 +43,7 @@ const clients: Section = ({ clients: all, parameters, pause }) => [
   ['tracking_clients', 0],
 ]
 
-const memory: Section = ({ parameters }, { usedBytes, heldBytes }) => {
+const memory: Section = ({ parameters, scripts }, { usedBytes, heldBytes }) => {
   const { rss } = process.memoryUsage()
   return [
     ['used_memory', usedBytes],
@@ -60,6 +60,7 @@ const memory: Section = ({ parameters }, { usedBytes, heldBytes }) => {
     ['mem_fragmentation_ratio', (rss / Math.max(1, usedBytes)).toFixed(2)],
     ['mem_allocator', 'libc'],
     ['lazyfree_pending_objects', 0],
+    ['number_of_cached_scripts', scripts.store.size],
   ]
 }
 

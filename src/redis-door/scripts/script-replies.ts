@@ -169,9 +169,7 @@ function integerOf(value: number): number | bigint {
 }
 
 function tableAt(lua: Lua, state: Pointer, version: ProtocolVersion, depth: number): DoorReply {
-  // Room on the stack, for what is below.
-  lua.newTable(state)
-  lua.pop(state, 1)
+  lua.room(state)
   const table = lua.top(state)
   const fault = textField(lua, state, 'err')
   if (fault !== undefined) return countedAt(lua, state, faultOfText(fault))

@@ -1,9 +1,11 @@
 import { bitLibrary } from './bit-library.ts'
 import { pushJson } from './json-reader.ts'
+import { jsonSettingFunctions, newJsonSettings } from './json-settings.ts'
 import { jsonOf } from './json-writer.ts'
 import { type Lua, LuaFault, type LuaFunction } from './lua.ts'
 import { packAll } from './message-pack.ts'
 import { unpackAll, unpackSome } from './message-unpack.ts'
+import { structLibrary } from './struct-library.ts'
 import { LuaType, type Pointer } from './wasm.ts'
 
 /** Libraries that scripts of Redis find, besides those of Lua. */
@@ -15,6 +17,7 @@ export function pushLibraries(lua: Lua, state: Pointer): void {
   lua.setField(state, -2, 'null')
   lua.pop(state, 1)
   pushFunctions(lua, state, 'cmsgpack', packLibrary(lua))
+  pushFunctions(lua, state, 'struct', structLibrary(lua))
 }
 
 /** A table with functions, for a name in the table on top of the stack. */
@@ -33,15 +36,17 @@ export function pushFunctions(
 }
 
 function jsonLibrary(lua: Lua): Readonly<Record<string, LuaFunction>> {
+  const settings = newJsonSettings()
   return {
+    ...jsonSettingFunctions(lua, settings),
     encode: (state) => {
       if (lua.top(state) !== 1) throw new LuaFault("bad argument #1 to 'encode' (expected 1 argument)")
-      lua.pushText(state, jsonOf(lua, state))
+      lua.pushText(state, jsonOf(lua, state, settings))
       return 1
     },
     decode: (state) => {
       if (lua.top(state) !== 1) throw new LuaFault("bad argument #1 to 'decode' (expected 1 argument)")
-      pushJson(lua, state, textArgument(lua, state, 'decode'))
+      pushJson(lua, state, textArgument(lua, state, 'decode'), settings)
       return 1
     },
   }

@@ -144,7 +144,7 @@ export class Lua {
   }
 
   newTable(state: Pointer, list: number = 0, fields: number = 0): void {
-    this.#room(state)
+    this.room(state)
     this.#module._lua_createtable(state, list, fields)
   }
 
@@ -252,7 +252,8 @@ export class Lua {
     if (isPlaced) this.join(state, 2)
   }
 
-  #room(state: Pointer): void {
+  /** For a few values on the stack. @throws LuaFault if it is too high. */
+  room(state: Pointer): void {
     if (this.#module._lua_checkstack(state, 8) === 0) throw new LuaFault('stack overflow')
   }
 

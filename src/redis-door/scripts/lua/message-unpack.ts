@@ -92,8 +92,7 @@ export function unpackAll(lua: Lua, state: Pointer): number {
   const unpacker = new Unpacker(lua, state, lua.bytesAt(state, 1), 0)
   let count = 0
   for (; !unpacker.isOver; count += 1) {
-    lua.newTable(state)
-    lua.pop(state, 1)
+    lua.room(state)
     unpacker.push()
   }
   return count

@@ -52,7 +52,7 @@ function string.format(text, ...)
   end
   return format(text, unpack(values, 1, count))
 end
-string.gfind, string.dump, string.pack, string.packsize, string.unpack = gmatch, nil, nil, nil, nil
+string.gfind, string.pack, string.packsize, string.unpack = gmatch, nil, nil, nil
 
 function math.floor(x) return floor(x) + 0.0 end
 function math.ceil(x) return ceil(x) + 0.0 end
@@ -148,7 +148,13 @@ end
 for _, name in ipairs({ 'string', 'table', 'math', 'coroutine', 'redis', 'cjson', 'cmsgpack', 'bit', 'struct' }) do
   if G[name] ~= nil then G[name] = shielded(G[name]) end
 end
-getmetatable('').__metatable = false
+-- What scripts see as the metatable of what is protected.
+local metatables = setmetatable({}, { __mode = 'k' })
+getmetatable('').__metatable = shielded({ __index = G.string })
+function G.getmetatable(t)
+  if shields[t] then return metatables[t] end
+  return getmetatable(t)
+end
 local READONLY = 'Attempt to modify a readonly table'
 local rawset_54 = rawset
 function G.rawset(t, key, value)
@@ -161,6 +167,7 @@ function G.setmetatable(t, metatable)
 end
 setmetatable(G, { __index = missing })
 local seen = shielded(G)
+metatables[seen] = shielded({ __index = missing })
 rawset_54(G, '_G', seen)
 
 -- Where in the script it was, and a table of any error.
