@@ -23,7 +23,7 @@ import { faultOfThrown } from '../routing/faults.ts'
 import type { ScriptHost } from './redis-library.ts'
 
 /** A message that is published when the script has taken effect. */
-export interface LateMessage {
+interface LateMessage {
   readonly channel: Uint8Array
   readonly message: Uint8Array
   readonly isSharded: boolean

@@ -6,7 +6,7 @@ import { LuaType, type Pointer } from './wasm.ts'
 export interface JsonSettings {
   /** Lists with too many holes become objects. Else they are refused. */
   sparseConverts: boolean
-  /** A list is too sparse if it is so many times longer than it has elements. 0: none is. */
+  /** A list is too sparse if it is longer than its elements times this. 0: none is. */
   sparseRatio: number
   /** Lists up to this length are not. */
   sparseSafe: number

@@ -16,8 +16,9 @@ const sizes: Readonly<Record<string, number>> = {
 /** A size may stand behind these; without one, they have this. */
 const sized: Readonly<Record<string, number>> = { i: 4, I: 4, c: 1 }
 const INTEGER_BYTES_MAX = 32
+/** What `!` says without a number. */
 const ALIGNMENT = 8
-/** What stands before other values in this many bytes at most, so `!` says. */
+/** Larger numbers are refused. */
 const SIZE_MAX = 2 ** 31 - 1
 
 /** Reads a format from left to right. Where a value goes depends on where the one before it has ended. */
@@ -34,7 +35,10 @@ export class StructFormat {
     this.#name = name
   }
 
-  /** The next value, for a place; undefined at the end. `mayBeUnknown`: other letters have no bytes. @throws LuaFault */
+  /**
+   * The next value, for a place; undefined at the end. `mayBeUnknown`: other letters take no bytes.
+   * @throws LuaFault
+   */
   next(place: number, mayBeUnknown: boolean = false): StructOption | undefined {
     for (;;) {
       const letter = this.#format[this.#at]
