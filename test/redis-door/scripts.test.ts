@@ -258,7 +258,26 @@ test('MONITOR shows what scripts have called, also within EXEC', async () => {
   assert.equal(await shown(), '[0 lua] "SET" "a" "1"')
   assert.equal(await shown(), '[0 lua] "SELECT" "3"')
   assert.match(await shown(), /"SCRIPT" "EXISTS" "x"$/)
-  for (const command of [['MULTI'], ['EVAL', "redis.call('GET', 'a')", '0'], ['EXEC']]) await client.ask(...command)
-  for (const line of [/"MULTI"$/, /"EVAL"/, /"exec"$/]) assert.match(await shown(), line)
-  assert.equal(await shown(), '[0 lua] "GET" "a"')
+  for (const command of [
+    ['MULTI'],
+    ['SELECT', '2'],
+    ['EVAL', "redis.call('GET', 'a')", '0'],
+    ['PUBLISH', 'news', 'x'],
+    ['EXEC'],
+  ])
+    await client.ask(...command)
+  for (const line of [
+    /"MULTI"$/,
+    /^\[2 .* "SELECT" "2"$/,
+    /^\[2 .*"EVAL"/,
+    /^\[2 lua\] "GET" "a"$/,
+    /"PUBLISH"/,
+    /"exec"$/,
+  ])
+    assert.match(await shown(), line)
+  await client.ask('SET', 'a', '1')
+  for (const command of [['WATCH', 'a'], ['SET', 'a', '2'], ['MULTI'], ['GET', 'a'], ['EXEC']])
+    await client.ask(...command)
+  // What was not run is not shown.
+  for (const line of [/"SET"/, /"WATCH"/, /"SET"/, /"MULTI"/, /"exec"$/]) assert.match(await shown(), line)
 })

@@ -4,7 +4,7 @@ import type { Request } from '../protocol/request.ts'
 import type { DoorParameters } from '../settings/door-parameters.ts'
 import { type CommandCount, DoorStatistics } from './command-statistics.ts'
 import { LatencyEvents } from './latency-events.ts'
-import { monitorLine } from './monitor-line.ts'
+import { type CommandOrigin, monitorLine } from './monitor-line.ts'
 import { SlowLog } from './slow-log.ts'
 
 /** Names of commands that neither MONITOR nor the slow log shows: they carry passwords, or show those logs. */
@@ -27,19 +27,17 @@ export class Activity {
   /** A command begins. `name` is in lower case. */
   began(client: DoorClient, name: string, request: Request): void {
     client.lastCommand = name
-    if (this.monitors.size > 0 && !hidden.has(name)) this.#show(client, request)
+    if (this.monitors.size > 0) this.show({ db: client.db, source: client.line.address }, request)
   }
 
-  /** A script has made this call: MONITOR shows it. */
-  calledByScript(db: number, request: Request): void {
-    if (!hidden.has(request.name.toLowerCase())) this.#showLine(monitorLine({ db, source: 'lua' }, request))
+  /** MONITOR shows what a client or a script has called. */
+  show(origin: CommandOrigin, request: Request): void {
+    if (this.monitors.size > 0 && !hidden.has(request.name.toLowerCase())) this.#showLine(origin, request)
   }
 
-  /** Commands are done that waited for EXEC: MONITOR shows them, and EXEC behind them. */
-  executed(client: DoorClient, requests: readonly Request[]): void {
-    if (this.monitors.size === 0) return
-    for (const request of requests) if (!hidden.has(request.name.toLowerCase())) this.#show(client, request)
-    this.#show(client, EXEC)
+  /** Commands are done that waited for EXEC. MONITOR shows it behind them. */
+  executed({ db, line }: DoorClient): void {
+    this.#showLine({ db, source: line.address }, EXEC)
   }
 
   /** A read that memory answered: it takes less than a microsecond, and is counted without its time. */
@@ -70,11 +68,9 @@ export class Activity {
     if (latencyThresholdMs > 0 && tookMs >= latencyThresholdMs) this.latency.add('command', Math.floor(tookMs))
   }
 
-  #show(client: DoorClient, request: Request): void {
-    this.#showLine(monitorLine({ db: client.db, source: client.line.address }, request))
-  }
-
-  #showLine(line: string): void {
+  #showLine(origin: CommandOrigin, request: Request): void {
+    if (this.monitors.size === 0) return
+    const line = monitorLine(origin, request)
     for (const monitor of this.monitors) monitor.line.push(line)
   }
 }

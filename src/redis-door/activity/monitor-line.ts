@@ -5,7 +5,7 @@ const escapes: Readonly<Record<number, string>> = {
   ...{ 92: '\\\\', 34: '\\"', 10: '\\n', 13: '\\r', 9: '\\t', 7: '\\a', 8: '\\b' },
 }
 
-interface CommandOrigin {
+export interface CommandOrigin {
   readonly db: number
   /** The address of a client, or `lua`. */
   readonly source: string

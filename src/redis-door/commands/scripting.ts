@@ -116,7 +116,7 @@ function evaluates(command: ScriptCommand): DoorCommand {
 
 /** What waited until scripts have taken effect. */
 export function tellLate({ publisher, activity }: DoorServices, { messages, calls }: LateNews): void {
-  for (const { db, request } of calls) activity.calledByScript(db, request)
+  for (const { db, request } of calls) activity.show({ db, source: 'lua' }, request)
   for (const { channel, message, isSharded } of messages) publisher.publish(channel, message, isSharded)
 }
 

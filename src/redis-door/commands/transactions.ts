@@ -6,7 +6,6 @@ import {
   type ShardScratch,
   type Watched,
 } from '../../index-service/index.ts'
-import { entryNamed } from '../catalogue/catalogue.ts'
 import { type DoorClient, Transaction } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NULL_ARRAY } from '../protocol/door-reply.ts'
@@ -96,9 +95,20 @@ async function exec(
   if (transaction === undefined) throw new CommandFault('EXEC without MULTI')
   const watched = [...client.watched]
   leave(client)
-  door.activity.executed(client, transaction.isBroken ? [] : transaction.requests)
-  if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
-  const steps = stepsOf(transaction.requests, { door, client, commandOf })
+  try {
+    if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
+    return await execSteps(door, client, stepsOf(transaction.requests, { door, client, commandOf }), watched)
+  } finally {
+    door.activity.executed(client)
+  }
+}
+
+async function execSteps(
+  door: DoorServices,
+  client: DoorClient,
+  steps: readonly Step[],
+  watched: readonly Watched[],
+): Promise<DoorReply> {
   if (steps.some((step) => 'command' in step && step.command.within !== undefined))
     return await execProgram(door, client, steps, watched)
   const calls = steps.flatMap((step) => ('call' in step ? step.call : []))
@@ -115,7 +125,7 @@ async function exec(
     }
     const reply = 'reply' in step ? chosen(client, step) : shapedCall(step.call, replies[at]!)
     if ('call' in step) at += 1
-    list.push(counted(door, client, { ...step, reply, tookMs: 'call' in step ? tookMs / calls.length : 0 }))
+    list.push(counted(door, client, { step, reply, tookMs: 'call' in step ? tookMs / calls.length : 0 }))
   }
   return { list }
 }
@@ -132,44 +142,50 @@ async function execProgram(
   if (!isReplicaOf(found)) return found
   const { replica, shard } = found
   const rights = door.users.rightsOf(client)
-  const program = (scratch: ShardScratch): Ran | undefined => {
+  const program = (scratch: ShardScratch): readonly Ran[] | undefined => {
     if (watched.some(({ key, version, db }) => scratch.versionOf(key, db) !== version)) return undefined
-    const late: LateNews = { messages: [], calls: [] }
-    const replies = steps.map((step): DoorReply | undefined => {
-      if ('reply' in step) return step.reply
-      if ('call' in step) return shapedCall(step.call, scratch.call(step.call))
+    return steps.map((step): Ran => {
+      const late: LateNews = { messages: [], calls: [] }
+      if ('reply' in step) return { reply: step.reply, late }
+      if ('call' in step) return { reply: shapedCall(step.call, scratch.call(step.call)), late }
       const { command, request, db } = step
-      return command.within?.(door, request.args, { scratch, shard, db, rights, late })
+      return { reply: command.within?.(door, request.args, { scratch, shard, db, rights, late }), late }
     })
-    return { replies, late }
   }
   const startMs = performance.now()
   const ran = await replica.runProgram(program, { timeoutMs: door.settings.timeoutMs, signal: undefined })
   const tookMs = (performance.now() - startMs) / steps.length
   if (ran === undefined) return NULL_ARRAY
-  tellLate(door, ran.late)
   const list: DoorReply[] = []
   for (const [at, step] of steps.entries())
     if ('command' in step && step.command.within === undefined) list.push(await runCommand(door, client, step))
     else {
-      const reply = 'reply' in step ? chosen(client, step) : ran.replies[at]!
-      list.push(counted(door, client, { request: step.request, reply, tookMs }))
+      const { reply, late } = ran[at]!
+      if ('reply' in step) chosen(client, step)
+      list.push(counted(door, client, { step, reply: reply!, tookMs }))
+      tellLate(door, late)
     }
   return { list }
 }
 
 interface Done {
-  readonly request: Request
+  readonly step: Step
   readonly reply: DoorReply
   readonly tookMs: number
 }
 
-/** It counts as if it had come alone. */
-function counted({ activity }: DoorServices, client: DoorClient, { request, reply, tookMs }: Done): DoorReply {
-  const name = entryNamed(request.name.toLowerCase())!.name
+/** It counts, and MONITOR shows it, as if it had come alone. */
+function counted({ activity }: DoorServices, client: DoorClient, { step, reply, tookMs }: Done): DoorReply {
+  const { request } = step
+  const name = request.name.toLowerCase()
+  activity.show({ db: dbOf(step) ?? client.db, source: client.line.address }, request)
   activity.ended(client, name, request, tookMs)
   if (isFault(reply)) activity.statistics.ofCall(name, request.args).failed += 1
   return reply
+}
+
+function dbOf(step: Step): number | undefined {
+  return 'call' in step ? step.call.db : step.db
 }
 
 function chosen(client: DoorClient, { reply, db }: Extract<Step, { readonly reply: DoorReply }>): DoorReply {
@@ -177,9 +193,10 @@ function chosen(client: DoorClient, { reply, db }: Extract<Step, { readonly repl
   return reply
 }
 
+/** What a step came to, in a program. */
 interface Ran {
   /** Undefined of a command of the door, which is run afterwards. */
-  readonly replies: readonly (DoorReply | undefined)[]
+  readonly reply: DoorReply | undefined
   readonly late: LateNews
 }
 
@@ -247,10 +264,11 @@ function stepsOf(requests: readonly Request[], { door, client, commandOf }: Exec
 async function runCommand(
   door: DoorServices,
   client: DoorClient,
-  { command, request }: Extract<Step, { readonly command: DoorCommand }>,
+  step: Extract<Step, { readonly command: DoorCommand }>,
 ): Promise<DoorReply> {
+  const { command, request } = step
   const startMs = performance.now()
   const run = async (): Promise<DoorReply> => await command.run(door, client, request.args)
   const reply = await run().catch(faultOfThrown)
-  return counted(door, client, { request, reply, tookMs: performance.now() - startMs })
+  return counted(door, client, { step, reply, tookMs: performance.now() - startMs })
 }
