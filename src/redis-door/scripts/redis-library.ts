@@ -16,6 +16,8 @@ export interface ScriptHost {
   may(name: string, args: readonly Uint8Array[]): boolean
 }
 
+const REPL_ALL = 3
+
 /** Numbers that scripts know by names. */
 export const redisNumbers: Readonly<Record<string, number>> = {
   LOG_DEBUG: 0,
@@ -26,7 +28,7 @@ export const redisNumbers: Readonly<Record<string, number>> = {
   REPL_SLAVE: 2,
   REPL_REPLICA: 2,
   REPL_AOF: 1,
-  REPL_ALL: 3,
+  REPL_ALL,
   REDIS_VERSION_NUM: REDIS_VERSION.split('.').reduce((sum, part) => sum * 256 + Number(part), 0),
 }
 
@@ -100,7 +102,15 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
       lua.pushTruth(state, true)
       return 1
     },
-    set_repl: () => 0,
+    set_repl: (state) => {
+      if (lua.top(state) !== 1) throw fault('ERR redis.set_repl() requires two arguments.')
+      const flags = lua.numberAt(state, 1)
+      if ((flags & ~REPL_ALL) !== 0)
+        throw fault('ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.')
+      return 0
+    },
+    // Only a debugger is told.
+    debug: () => 0,
     breakpoint: (state) => {
       lua.pushTruth(state, false)
       return 1

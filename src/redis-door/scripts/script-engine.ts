@@ -204,5 +204,7 @@ function oldMessage(message: string): string {
   return message
     .replace(/ (a|an) (\w+) value \((global|local|field|upvalue|method) '([^']*)'\)/, " $3 '$4' ($1 $2 value)")
     .replace(/attempt to \w+ a '(\w+)' with a '\w+'/, 'attempt to perform arithmetic on a $1 value')
+    .replace(/ \(for iterator '[^']*'\)/, '')
+    .replace(/(bad argument #\d+ to '\w+)_54'/, "$1'")
     .replace(/ near <eof>/, " near '<eof>'")
 }

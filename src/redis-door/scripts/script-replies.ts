@@ -43,6 +43,8 @@ export class ReplyPusher {
       if (version === 2) this.#list(state, inTwos(reply.byKey), version)
       else this.#map(state, reply.byKey, version)
     } else if ('verbatim' in reply) lua.pushBytes(state, bytesOf(reply.verbatim))
+    else if ('formatted' in reply) lua.pushBytes(state, reply.formatted)
+    else if ('bigNumber' in reply) lua.pushText(state, reply.bigNumber)
     else if ('truth' in reply) {
       if (version === 3) lua.pushTruth(state, reply.truth)
       else lua.pushNumber(state, Number(reply.truth))
@@ -141,6 +143,7 @@ function inTwos(flat: readonly Reply[]): readonly Reply[] {
 
 /** Of a table that a script answers with, deeper ones are not looked at. */
 const DEPTH_MAX = 1000
+const FORMAT_LENGTH = 3
 
 /** What a script answers with, on top of the stack, as an answer to a client. `version`: what the script has chosen. */
 export function replyAt(lua: Lua, state: Pointer, version: ProtocolVersion, depth: number = 0): DoorReply {
@@ -184,9 +187,20 @@ function tableAt(lua: Lua, state: Pointer, version: ProtocolVersion, depth: numb
   if (map !== undefined) return { table: map.flat() }
   const set = inner(lua, state, 'set', (at) => pairsAt(lua, state, at, version, depth))
   if (set !== undefined) return new Set(set.map(([member]) => member as Reply))
+  const bigNumber = textField(lua, state, 'big_number')
+  if (bigNumber !== undefined) return { bigNumber }
+  const formatted = inner(lua, state, 'verbatim_string', () => formattedAt(lua, state))
+  if (formatted !== undefined) return formatted
   const list: DoorReply[] = []
   listAt(lua, state, table, () => list.push(replyAt(lua, state, version, depth)))
   return { list }
+}
+
+/** Undefined if a part of it is missing. */
+function formattedAt(lua: Lua, state: Pointer): DoorReply | undefined {
+  const format = textField(lua, state, 'format')
+  const text = textField(lua, state, 'string')
+  return format?.length === FORMAT_LENGTH && text !== undefined ? { formatted: bytesOf(text), format } : undefined
 }
 
 function textField(lua: Lua, state: Pointer, name: string): string | undefined {
@@ -196,7 +210,7 @@ function textField(lua: Lua, state: Pointer, name: string): string | undefined {
   return text
 }
 
-function inner<T>(lua: Lua, state: Pointer, name: string, read: (table: number) => T): T | undefined {
+function inner<T>(lua: Lua, state: Pointer, name: string, read: (table: number) => T | undefined): T | undefined {
   lua.getField(state, lua.top(state), name)
   const found = lua.typeAt(state, -1) === LuaType.Table ? read(lua.top(state)) : undefined
   lua.pop(state, 1)

@@ -60,6 +60,7 @@ local random, log, exp = math.random, math.log, math.exp
 function math.random(...)
   if select('#', ...) == 0 then return random() end
   local m, n = ...
+  if n == nil and whole(m) == 0 then error("bad argument #1 to 'random' (interval is empty)", 2) end
   if n == nil then return random(whole(m)) + 0.0 end
   return random(whole(m), whole(n)) + 0.0
 end
@@ -81,11 +82,13 @@ function math.tanh(x)
   if x > 20 then return 1.0 elseif x < -20 then return -1.0 end
   return (exp(2 * x) - 1) / (exp(2 * x) + 1)
 end
-math.mod = math.fmod
+math.mod, math.atan2 = math.fmod, math.atan
 math.type, math.tointeger, math.ult, math.maxinteger, math.mininteger = nil, nil, nil, nil, nil
 
-G.unpack = unpack
+G.unpack, G.rawlen, G._VERSION = unpack, nil, 'Lua 5.1'
+table.unpack, table.pack, table.move, coroutine.close, coroutine.isyieldable = nil, nil, nil, nil, nil
 function table.getn(t) return #t end
+function table.setn() error("'setn' is obsolete", 2) end
 function table.maxn(t)
   local max = 0
   for key in next, t do if type(key) == 'number' and key > max then max = key end end
