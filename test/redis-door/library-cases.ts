@@ -80,6 +80,26 @@ const json: readonly string[] = [
   ]),
 ]
 
+/** A `cjson` of its own, whose settings are its own, too. */
+const others: readonly string[] = [
+  'local names = {} for name in pairs(cjson) do names[#names + 1] = name end table.sort(names) return names',
+  'local own = cjson.new() local names = {} for name in pairs(own) do names[#names + 1] = name end return #names',
+  'return {cjson._NAME, cjson._VERSION, tostring(cjson.new().null == cjson.null)}',
+  `local one, two = cjson.new(), cjson.new()
+   local told = {one.encode_max_depth(1), two.encode_max_depth(2), one.encode_max_depth(), two.new().encode_max_depth()}
+   for _, each in ipairs({one, two, cjson}) do
+     local isDone, text = pcall(function() return each.encode({{{1}}}) end)
+     told[#told + 1] = text
+   end
+   return told`,
+  `local own = cjson.new() own.decode_invalid_numbers(false) own.encode_sparse_array(true, 1, 0)
+   local _, text = pcall(function() return own.decode('[nan]') end)
+   return {text, tostring(cjson.decode('[nan]')[1]), own.encode({[3] = 1}), cjson.encode({[3] = 1})}`,
+  'local own = cjson.new() own.encode = 1 return own.encode',
+  'cjson.encode = 1',
+  'return cjson.new(1).encode({1})',
+]
+
 const HEX = "local function hex(text) return (text:gsub('.', function(c) return ('%02x'):format(c:byte()) end)) end "
 
 const formats: readonly string[] = [
@@ -148,4 +168,4 @@ const depths: readonly string[] = [14, 15, 16, 17].map(
     `${HEX} local t = {} local top = t for i = 1, ${depth} do t[1] = {} t = t[1] end return hex(cmsgpack.pack(top))`,
 )
 
-export const libraryCases: readonly string[] = [...json, ...struct, ...depths]
+export const libraryCases: readonly string[] = [...json, ...others, ...struct, ...depths]

@@ -31,12 +31,15 @@ export function newJsonSettings(): JsonSettings {
 const INT_MAX = 2 ** 31 - 1
 const PRECISION_MAX = 14
 
+/** The settings of the `cjson` whose function runs. */
+export interface JsonSettingsPlace {
+  of(state: Pointer): JsonSettings
+  changed(state: Pointer, settings: JsonSettings): void
+}
+
 /** Functions of `cjson` that change settings, if they are given some, and answer with them. */
-export function jsonSettingFunctions(lua: Lua, settings: JsonSettings): Readonly<Record<string, LuaFunction>> {
+export function jsonSettingFunctions(lua: Lua, place: JsonSettingsPlace): Readonly<Record<string, LuaFunction>> {
   const isGiven = (state: Pointer, at: number): boolean => lua.top(state) >= at && lua.typeAt(state, at) !== LuaType.Nil
-  const checkCount = (state: Pointer, name: string, max: number): void => {
-    if (lua.top(state) > max) throw badArgument(max + 1, name, 'found too many arguments')
-  }
   const whole = (state: Pointer, at: number, name: string, [min, max]: readonly [number, number]): number => {
     if (!lua.isNumberAt(state, at)) throw wrongType(lua, state, at, name, 'number')
     const value = Math.trunc(lua.numberAt(state, at))
@@ -52,40 +55,47 @@ export function jsonSettingFunctions(lua: Lua, settings: JsonSettings): Readonly
     if (!words.includes(word)) throw badArgument(1, name, `invalid option '${word}'`)
     return word === 'on' || (word === 'off' ? false : word)
   }
-  const wholeSetting =
-    (name: string, field: 'encodeDepthMax' | 'decodeDepthMax' | 'precision', max: number): LuaFunction =>
+  const setting =
+    (name: string, max: number, run: (state: Pointer, settings: JsonSettings) => number): LuaFunction =>
     (state) => {
-      checkCount(state, name, 1)
+      if (lua.top(state) > max) throw badArgument(max + 1, name, 'found too many arguments')
+      const settings = place.of(state)
+      const results = run(state, settings)
+      // Without arguments, nothing has changed.
+      if (lua.top(state) > results) place.changed(state, settings)
+      return results
+    }
+  const wholeSetting = (
+    name: string,
+    field: 'encodeDepthMax' | 'decodeDepthMax' | 'precision',
+    max: number,
+  ): LuaFunction =>
+    setting(name, 1, (state, settings) => {
       if (isGiven(state, 1)) settings[field] = whole(state, 1, name, [1, max])
       lua.pushNumber(state, settings[field])
       return 1
-    }
-  const truthSetting =
-    (name: string, field: 'decodesInvalid' | 'keepsBuffer'): LuaFunction =>
-    (state) => {
-      checkCount(state, name, 1)
+    })
+  const truthSetting = (name: string, field: 'decodesInvalid' | 'keepsBuffer'): LuaFunction =>
+    setting(name, 1, (state, settings) => {
       if (isGiven(state, 1)) settings[field] = choice(state, name, ['off', 'on']) === true
       lua.pushTruth(state, settings[field])
       return 1
-    }
+    })
   return {
     encode_max_depth: wholeSetting('encode_max_depth', 'encodeDepthMax', INT_MAX),
     decode_max_depth: wholeSetting('decode_max_depth', 'decodeDepthMax', INT_MAX),
     encode_number_precision: wholeSetting('encode_number_precision', 'precision', PRECISION_MAX),
     encode_keep_buffer: truthSetting('encode_keep_buffer', 'keepsBuffer'),
     decode_invalid_numbers: truthSetting('decode_invalid_numbers', 'decodesInvalid'),
-    encode_invalid_numbers: (state) => {
-      const name = 'encode_invalid_numbers'
-      checkCount(state, name, 1)
+    encode_invalid_numbers: setting('encode_invalid_numbers', 1, (state, settings) => {
       if (isGiven(state, 1))
-        settings.encodesInvalid = choice(state, name, ['off', 'on', 'null']) as JsonSettings['encodesInvalid']
+        settings.encodesInvalid = choice(state, 'encode_invalid_numbers', ['off', 'on', 'null']) as boolean | 'null'
       if (settings.encodesInvalid === 'null') lua.pushText(state, 'null')
       else lua.pushTruth(state, settings.encodesInvalid)
       return 1
-    },
-    encode_sparse_array: (state) => {
+    }),
+    encode_sparse_array: setting('encode_sparse_array', 3, (state, settings) => {
       const name = 'encode_sparse_array'
-      checkCount(state, name, 3)
       if (isGiven(state, 1)) settings.sparseConverts = choice(state, name, ['off', 'on']) === true
       if (isGiven(state, 2)) settings.sparseRatio = whole(state, 2, name, [0, INT_MAX])
       if (isGiven(state, 3)) settings.sparseSafe = whole(state, 3, name, [0, INT_MAX])
@@ -93,6 +103,6 @@ export function jsonSettingFunctions(lua: Lua, settings: JsonSettings): Readonly
       lua.pushNumber(state, settings.sparseRatio)
       lua.pushNumber(state, settings.sparseSafe)
       return 3
-    },
+    }),
   }
 }
