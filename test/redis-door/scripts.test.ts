@@ -281,3 +281,22 @@ test('MONITOR shows what scripts have called, also within EXEC', async () => {
   // What was not run is not shown.
   for (const line of [/"SET"/, /"WATCH"/, /"SET"/, /"MULTI"/, /"exec"$/]) assert.match(await shown(), line)
 })
+
+test('a script whose values are as deep as it likes is answered, and so is the next one', async () => {
+  const client = await emptied()
+  const script = `local own = cjson.new() own.decode_max_depth(2147483647) own.encode_max_depth(2147483647)
+local _, read = pcall(function() return own.decode(('['):rep(1000000)) end)
+local list = own.decode(('['):rep(1400) .. (']'):rep(1400))
+local deep = {} for at = 1, 1000000 do deep = {deep} end
+local _, written = pcall(function() return own.encode(deep) end)
+local _, unpacked = pcall(function() return cmsgpack.unpack(('\\145'):rep(1000000)) end)
+return {read, #own.encode(list), written, unpacked}`
+  assert.deepEqual(await client.ask('EVAL', script, '0'), [
+    'user_script:2: Found too many nested data structures (1501) at character 1501',
+    // The innermost list is empty, so it is an object.
+    2800,
+    'user_script:5: Cannot serialise, excessive nesting (1501)',
+    'user_script:6: stack overflow',
+  ])
+  assert.equal(await client.ask('EVAL', 'return 1', '0'), 1)
+})

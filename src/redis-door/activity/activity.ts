@@ -48,7 +48,7 @@ export class Activity {
     if (this.#parameters.tracksLatency) count.times.looks += 1
   }
 
-  /** A command was run, with no look at how long it took but for the counts. */
+  /** A command was run: of a client, or of a script. */
   counted(count: CommandCount, tookMs: number): void {
     count.calls += 1
     count.usec += Math.round(tookMs * 1000)

@@ -12,7 +12,7 @@ const FIRST_POWER_NS = 1024
 /** The end of the last octave that has a bucket. */
 const LAST_NS = 2 ** 30 - 1
 
-/** How often a command took how long. Memory is taken for it with the first time that is not very short. */
+/** How often a command took how long. It takes 24 KiB from the first measured time on. */
 export class CommandTimes {
   #counts: Float64Array | undefined
   #measured = 0

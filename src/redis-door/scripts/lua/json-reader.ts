@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { JsonSettings } from './json-settings.ts'
+import { JSON_DEPTH_MAX, type JsonSettings } from './json-settings.ts'
 import { type Lua, LuaFault } from './lua.ts'
 import type { Pointer } from './wasm.ts'
 
@@ -84,7 +84,7 @@ class JsonReader {
     }
     if (start === '{' || start === '[') {
       this.#depth += 1
-      if (this.#depth > this.#settings.decodeDepthMax)
+      if (this.#depth > Math.min(this.#settings.decodeDepthMax, JSON_DEPTH_MAX))
         throw new LuaFault(`Found too many nested data structures (${this.#depth}) at character ${this.#at + 1}`)
       if (start === '{') this.#object()
       else this.#list()

@@ -28,6 +28,8 @@ export function newJsonSettings(): JsonSettings {
   }
 }
 
+/** Deeper tables would need more of the stack than there is, whatever a script has set. */
+export const JSON_DEPTH_MAX = 1500
 const INT_MAX = 2 ** 31 - 1
 const PRECISION_MAX = 14
 

@@ -1,5 +1,5 @@
 import { latin1Of } from '../../../index-service/index.ts'
-import type { JsonSettings } from './json-settings.ts'
+import { JSON_DEPTH_MAX, type JsonSettings } from './json-settings.ts'
 import { type Lua, LuaFault } from './lua.ts'
 import { numberText } from './number-text.ts'
 import { LuaType, type Pointer } from './wasm.ts'
@@ -41,7 +41,7 @@ class JsonWriter {
       case LuaType.Nil:
         return 'null'
       case LuaType.Table:
-        if (depth >= this.#settings.encodeDepthMax)
+        if (depth >= Math.min(this.#settings.encodeDepthMax, JSON_DEPTH_MAX))
           throw new LuaFault(`Cannot serialise, excessive nesting (${depth + 1})`)
         return this.#table(depth + 1)
       case LuaType.LightUserdata:
