@@ -11,7 +11,7 @@ import { WireReader, WireWriter } from './wire.ts'
  * ```
  *  calls    0 kind: 1   1 flags   waiter, if flag 1   watched, if flag 2: count, (db length key version) …
  *           count, (db length name count (length argument) …) …           db: only with flag 4, else all are 0
- *                                                                          flag 8: `apart`, 16: `admitted`
+ *                                                                          flag 8: `apart`, 32: `admitted`
  *  expire   0 kind: 2
  *  cancel   0 kind: 3   1 waiter
  *  forget   0 kind: 4   1 count   waiter …
@@ -22,8 +22,8 @@ const HAS_WAITER = 1
 const HAS_WATCHED = 2
 const HAS_DATABASES = 4
 const APART = 8
-const ADMITTED = 16
-const FLAGS_MAX = 31
+const ADMITTED = 32
+const FLAGS_MAX = 63
 const writer = new WireWriter()
 
 function encode(command: ShardCommand): Uint8Array {
