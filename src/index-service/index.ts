@@ -16,7 +16,14 @@
 export type { CommandSpec } from './commands/command.ts'
 export { matches } from './commands/patterns.ts'
 export { CommandFault, type FaultReply, type Reply } from './commands/reply.ts'
-export { commandNamed, commandNames, faultOfCall, fitsArity, wrongArity } from './commands/table.ts'
+export {
+  commandNamed,
+  commandNames,
+  faultOfCall,
+  fitsArity,
+  OUT_OF_MEMORY,
+  wrongArity,
+} from './commands/table.ts'
 export { type ConnectIndexOptions, connectIndex } from './connect-index.ts'
 export { IndexError, type IndexErrorKind, type IndexOutcome } from './errors.ts'
 export type { IndexArgument, IndexCallOptions, IndexValue } from './handles/caller.ts'

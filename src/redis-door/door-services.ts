@@ -75,17 +75,19 @@ export class DoorServices {
     this.settings = settings
     this.cluster = new ClusterMap(node)
     this.publisher = new Publisher(node)
-    this.scripts = new Scripts({
-      publisher: this.publisher,
-      shards: node.shards,
-      isOfDoor,
-      timeLimitMs: () => Number(this.parameters.get('busy-reply-threshold')),
-    })
     this.notifications = new Notifications(node, this.publisher)
     this.router = new Router(node, settings)
     this.parameters = new DoorParameters(settings, this.notifications)
     this.tracking = new Tracking(this)
     this.activity = new Activity(this.parameters)
+    this.scripts = new Scripts({
+      publisher: this.publisher,
+      activity: this.activity,
+      shards: node.shards,
+      isCluster: settings.isCluster,
+      isOfDoor,
+      timeLimitMs: () => Number(this.parameters.get('busy-reply-threshold')),
+    })
     this.users = new DoorUsers(this.parameters)
     this.limits = new ClientLimits(this.parameters, this.activity.statistics)
   }

@@ -1,3 +1,5 @@
+import { libraryCases } from './library-cases.ts'
+
 /** Scripts that are to be answered as by redis-server, one after the other over the same keys. */
 export interface ScriptCase {
   readonly script: string
@@ -26,6 +28,13 @@ const conversions: readonly string[] = [
   "return {err = 'single'}",
   'return {a = 1}',
   'return {double = 3.5}',
+  "return {big_number = '1234567999999999999999999999999999999'}",
+  "return {big_number = '12\\r\\n3'}",
+  'return {big_number = 5}',
+  "return {verbatim_string = {format = 'mkd', string = 'h\\0i'}}",
+  "return {verbatim_string = {string = 'hi'}, 7}",
+  'return {verbatim_string = 1}',
+  "return {{big_number = '1'}, {verbatim_string = {format = 'txt', string = 'hi'}}}",
   'return function() end',
   "return redis.status_reply('PONG')",
   "return redis.error_reply('My Err')",
@@ -36,7 +45,29 @@ const conversions: readonly string[] = [
   "return {{ok = 'a'}, {err = 'b c'}}",
 ]
 
+/** Names that are there, without those that are Redis' own. */
+const names: readonly string[] = ['_G', 'string', 'table', 'math', 'coroutine', 'redis', 'struct', 'bit'].map(
+  (table) => `local names = {}
+    for name, value in pairs(${table}) do
+      if name ~= '__redis__err__handler' then names[#names + 1] = name .. ' ' .. type(value) end
+    end
+    table.sort(names)
+    return names`,
+)
+
 const lua51: readonly string[] = [
+  ...names,
+  'return _VERSION',
+  'return {0x1p4, 0x10, 0xff .. ""}',
+  'return {tostring(math.atan2(1, 2)), tostring(math.atan2(-1, -2)), tostring(math.atan(1))}',
+  'local n = math.random(0) return n',
+  'table.setn({}, 1)',
+  'for k in nil do end',
+  'return redis.debug(1)',
+  'redis.set_repl()',
+  'redis.set_repl(1, 2)',
+  'redis.set_repl(12345)',
+  'redis.set_repl(redis.REPL_NONE) redis.set_repl(redis.REPL_ALL) return 1',
   'return tostring(3.0)',
   'return tostring(10 / 2)',
   "return 10 / 4 .. ''",
@@ -111,6 +142,16 @@ const lua51: readonly string[] = [
 ]
 
 const faults: readonly string[] = [
+  'getmetatable(_G).__index = nil',
+  'return type(getmetatable(_G).__index)',
+  'return tostring(getmetatable(redis))',
+  "return type(getmetatable('').__index)",
+  "getmetatable('').__index = 1",
+  "return getmetatable('').__index.upper('x')",
+  'local t = setmetatable({}, {__index = {a = 5}}) return getmetatable(t).__index.a',
+  'return tostring(getmetatable({}))',
+  'return loadstring(string.dump(function() return 1 end))()',
+  'return type(string.dump(function() return 1 end))',
   'return foo',
   'foo = 1',
   'redis = 1',
@@ -286,6 +327,6 @@ const commands: readonly ScriptCase[] = [
 ]
 
 export const scriptCases: readonly ScriptCase[] = [
-  ...[...conversions, ...lua51, ...faults, ...libraries].map((script) => ({ script })),
+  ...[...conversions, ...lua51, ...faults, ...libraries, ...libraryCases].map((script) => ({ script })),
   ...commands,
 ]

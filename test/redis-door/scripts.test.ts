@@ -210,3 +210,93 @@ test('scripts of rate limiters and of locks', async () => {
   assert.equal(await client.ask('EVAL', programs['release']!, '2', 'one', 'two', 'mine'), 2)
   assert.equal(await client.ask('EVAL', programs['acquire']!, '1', 'two', 'other', '10000'), 1)
 })
+
+/** Errors of calls, those that a script makes itself, and both. */
+const failing: readonly string[] = [
+  "return redis.call('LPUSH', 'a', 1)",
+  "redis.pcall('LPUSH', 'a', 1) return 1",
+  "return redis.pcall('LPUSH', 'a', 1)",
+  "return {err = 'MY own'}",
+  "error({err = 'YOUR own'})",
+  "error('text')",
+  "error(redis.pcall('LPUSH', 'a', 1))",
+  "return redis.pcall('NONSENSE')",
+  "return redis.pcall('SET', 'a')",
+  "return redis.pcall('MULTI')",
+  "return redis.pcall('BLPOP', 'a', 1)",
+  "return redis.pcall('XGROUP', 'CREATE', 'none', 'group', 0)",
+  "return redis.pcall('XGROUP', 'CREATE')",
+  "return redis.pcall('SELECT', 99)",
+  'return redis.pcall()',
+  "return redis.call('constructor')",
+  "local names = {} for name in pairs(redis.pcall('LPUSH', 'a', 1)) do names[#names + 1] = name end table.sort(names) return names",
+]
+
+test('INFO counts calls of scripts, and errors once', { skip: withoutRedis }, async () => {
+  const client = await emptied()
+  await using redis = await openRedis()
+  const told: unknown[] = []
+  for (const each of [client, await redis.connect()]) {
+    const answers: Answer[] = []
+    await each.ask('SET', 'a', '1')
+    await each.ask('CONFIG', 'RESETSTAT')
+    for (const script of failing) answers.push(await each.ask('EVAL', script, '0'))
+    answers.push(await each.ask('EVAL_RO', "return redis.call('SET', 'a', 1)", '0'))
+    const lines = `${await each.ask('INFO', 'commandstats')}${await each.ask('INFO', 'errorstats')}`.split('\r\n')
+    told.push({ answers, counts: lines.map((line) => line.replace(/usec=\d+,usec_per_call=[\d.]+/, '')).sort() })
+  }
+  assert.deepEqual(told[0], told[1])
+})
+
+test('MONITOR shows what scripts have called, also within EXEC', async () => {
+  const [client, watching] = [await emptied(), await door.connect()]
+  await watching.ask('MONITOR')
+  await client.ask('EVAL', "redis.call('SET', KEYS[1], 1) redis.call('SELECT', 3) redis.pcall('MULTI')", '1', 'a')
+  await client.ask('SCRIPT', 'EXISTS', 'x')
+  const shown = async (): Promise<string> => String(await watching.next()).replace(/^\d+\.\d+ /, '')
+  assert.match(await shown(), /^\[0 127\.0\.0\.1:\d+\] "EVAL" /)
+  assert.equal(await shown(), '[0 lua] "SET" "a" "1"')
+  assert.equal(await shown(), '[0 lua] "SELECT" "3"')
+  assert.match(await shown(), /"SCRIPT" "EXISTS" "x"$/)
+  for (const command of [
+    ['MULTI'],
+    ['SELECT', '2'],
+    ['EVAL', "redis.call('GET', 'a')", '0'],
+    ['PUBLISH', 'news', 'x'],
+    ['EXEC'],
+  ])
+    await client.ask(...command)
+  for (const line of [
+    /"MULTI"$/,
+    /^\[2 .* "SELECT" "2"$/,
+    /^\[2 .*"EVAL"/,
+    /^\[2 lua\] "GET" "a"$/,
+    /"PUBLISH"/,
+    /"exec"$/,
+  ])
+    assert.match(await shown(), line)
+  await client.ask('SET', 'a', '1')
+  for (const command of [['WATCH', 'a'], ['SET', 'a', '2'], ['MULTI'], ['GET', 'a'], ['EXEC']])
+    await client.ask(...command)
+  // What was not run is not shown.
+  for (const line of [/"SET"/, /"WATCH"/, /"SET"/, /"MULTI"/, /"exec"$/]) assert.match(await shown(), line)
+})
+
+test('a script whose values are as deep as it likes is answered, and so is the next one', async () => {
+  const client = await emptied()
+  const script = `local own = cjson.new() own.decode_max_depth(2147483647) own.encode_max_depth(2147483647)
+local _, read = pcall(function() return own.decode(('['):rep(1000000)) end)
+local list = own.decode(('['):rep(1400) .. (']'):rep(1400))
+local deep = {} for at = 1, 1000000 do deep = {deep} end
+local _, written = pcall(function() return own.encode(deep) end)
+local _, unpacked = pcall(function() return cmsgpack.unpack(('\\145'):rep(1000000)) end)
+return {read, #own.encode(list), written, unpacked}`
+  assert.deepEqual(await client.ask('EVAL', script, '0'), [
+    'user_script:2: Found too many nested data structures (1501) at character 1501',
+    // The innermost list is empty, so it is an object.
+    2800,
+    'user_script:5: Cannot serialise, excessive nesting (1501)',
+    'user_script:6: stack overflow',
+  ])
+  assert.equal(await client.ask('EVAL', 'return 1', '0'), 1)
+})

@@ -1,3 +1,4 @@
+import { DefectError } from '../../native/index.ts'
 import { isFault, type Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import type { CallLimits } from '../port.ts'
@@ -103,7 +104,7 @@ function runOver(
     if (scratch.effects.length >= TOGETHER_EFFECTS || performance.now() - startMs >= TOGETHER_MS) break
   }
   const { effects, watched } = scratch
-  return { outcomes, command: effects.length === 0 ? undefined : { calls: effects, watched } }
+  return { outcomes, command: effects.length === 0 ? undefined : { calls: effects, watched, admitted: true } }
 }
 
 function outcomeOf(program: Program<unknown>, scratch: ShardScratch): Outcome {
@@ -119,9 +120,8 @@ function settle({ resolve, reject }: Waiting, outcome: Outcome): void {
   else reject(outcome.error)
 }
 
-/** The state was as the programs have seen it, so only for want of memory an effect is refused. */
+/** The state was as the programs have seen it, and memory was looked at before: no effect is refused. */
 function checkApplied(replies: readonly Reply[]): void {
   const fault = replies.find(isFault)
-  if (fault === undefined) return
-  throw new IndexError('FULL', `a part of a script was refused: ${fault.message}`, { outcome: 'unknown' })
+  if (fault !== undefined) throw new DefectError(`what a script did was refused: ${fault.message}`)
 }

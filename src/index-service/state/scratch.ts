@@ -15,7 +15,7 @@ export interface ScratchOptions {
   /** Of the moment, for all calls. */
   readonly timeMs: number
   readonly index: number
-  /** Commands that may need more memory are refused. */
+  /** The memory is used up, so what needs more of it is refused. */
   readonly isFull: boolean
 }
 
@@ -37,8 +37,9 @@ export class ShardScratch {
   /** How many calls have changed nothing. */
   reads = 0
   readonly timeMs: number
+  /** The memory is used up. */
+  readonly isFull: boolean
   readonly #source: Databases
-  readonly #isFull: boolean
   readonly #own: Databases
   readonly #context: Writable<CommandContext>
   readonly #random = new CommandRandom()
@@ -50,7 +51,7 @@ export class ShardScratch {
   constructor({ source, timeMs, index, isFull }: ScratchOptions) {
     this.#source = source
     this.timeMs = timeMs
-    this.#isFull = isFull
+    this.isFull = isFull
     this.#random.seed(Math.floor(Math.random() * 2 ** 32))
     const moment = { timeMs, index, isRead: false }
     this.#own = new Databases({
@@ -79,13 +80,13 @@ export class ShardScratch {
     return this.#source.versionOf(db, key)
   }
 
-  /** A command that may wait answers at once. */
-  call(call: Call): Reply {
+  /** A command that may wait answers at once. `mayFill`: it is done even if the memory is used up. */
+  call(call: Call, mayFill: boolean = false): Reply {
     const { name, args, db = 0 } = call
     const fault = faultOfCall(name, args)
     if (fault !== undefined) return fault
     const spec = commandNamed(name)!
-    if (spec.needsMemory && this.#isFull) return OUT_OF_MEMORY
+    if (spec.needsMemory && this.isFull && !mayFill) return OUT_OF_MEMORY
     if (!Databases.has(db)) return { fault: 'ERR', message: 'DB index is out of range' }
     const reply = this.#run(spec, args, db)
     if (!spec.isWrite) {

@@ -12,7 +12,7 @@ import { WireReader, WireWriter } from './wire.ts'
  * ```
  *  calls    0 kind: 1   1 flags   waiter, if flag 1   watched, if flag 2: count, (db length key version) …
  *           count, (db origin length name count (length argument) …) …    db: only with flag 4, else all are 0
- *                                                                          flag 8: `apart`
+ *                                                                          flag 8: `apart`, 32: `admitted`
  *                                                                          origin: only with flag 16; 0: it has none
  *  expire   0 kind: 2
  *  cancel   0 kind: 3   1 waiter
@@ -25,7 +25,8 @@ const HAS_WATCHED = 2
 const HAS_DATABASES = 4
 const APART = 8
 const HAS_ORIGINS = 16
-const FLAGS_MAX = 31
+const ADMITTED = 32
+const FLAGS_MAX = 63
 const writer = new WireWriter()
 
 function encode(command: ShardCommand): Uint8Array {
@@ -41,7 +42,7 @@ function encode(command: ShardCommand): Uint8Array {
   return writer.end()
 }
 
-function encodeCalls({ calls, watched, waiter, apart }: Extract<ShardCommand, { calls: unknown }>): void {
+function encodeCalls({ calls, watched, waiter, apart, admitted }: Extract<ShardCommand, { calls: unknown }>): void {
   const hasDatabases = calls.some(isElsewhere) || watched?.some(isElsewhere) === true
   const hasOrigins = calls.some(({ origin }) => origin !== undefined)
   writer.begin(Kind.Calls)
@@ -50,7 +51,8 @@ function encodeCalls({ calls, watched, waiter, apart }: Extract<ShardCommand, { 
       (watched === undefined ? 0 : HAS_WATCHED) |
       (hasDatabases ? HAS_DATABASES : 0) |
       (apart === true ? APART : 0) |
-      (hasOrigins ? HAS_ORIGINS : 0),
+      (hasOrigins ? HAS_ORIGINS : 0) |
+      (admitted === true ? ADMITTED : 0),
   )
   if (waiter !== undefined) writer.f64(waiter)
   if (watched !== undefined) {
@@ -112,9 +114,16 @@ function decodeCalls(reader: WireReader): ShardCommand {
   const calls: Call[] = []
   for (let left = reader.countOfThings(); left > 0; left -= 1) calls.push(decodeCall(reader, flags))
   const apart = (flags & APART) !== 0
+  const admitted = (flags & ADMITTED) !== 0
   // Nearly all are of one of these shapes, and an object that is put together takes longer.
-  if (watched === undefined && waiter === undefined) return apart ? { calls, apart } : { calls }
-  return { calls, ...(watched && { watched }), ...(waiter !== undefined && { waiter }), ...(apart && { apart }) }
+  if (watched === undefined && waiter === undefined && !admitted) return apart ? { calls, apart } : { calls }
+  return {
+    calls,
+    ...(watched && { watched }),
+    ...(waiter !== undefined && { waiter }),
+    ...(apart && { apart }),
+    ...(admitted && { admitted }),
+  }
 }
 
 function decodeWatched(reader: WireReader, hasDatabases: boolean): Watched[] {

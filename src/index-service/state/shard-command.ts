@@ -25,6 +25,7 @@ export interface Watched {
  * - `calls` are run one after the other with nothing in between. If a watched key has changed, none is run. A single
  *   call with a `waiter` may wait. The number is unique among all processes, and the caller's to choose. Calls that
  *   are `apart` have nothing to do with each other: those that wait are served after each of them, not after the last.
+ *   Calls that are `admitted` are what programs did, which looked at the memory before: none is refused for want of it.
  * - `expire` removes keys that have expired.
  * - `cancel` ends a call that waits: its time is over, or its caller is gone.
  * - `forget` drops what was served to waiters, once their callers have it or are gone.
@@ -35,6 +36,7 @@ export type ShardCommand =
       readonly watched?: readonly Watched[]
       readonly waiter?: number
       readonly apart?: boolean
+      readonly admitted?: boolean
     }
   | { readonly expire: true }
   | { readonly cancel: number }

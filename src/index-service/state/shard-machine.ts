@@ -67,6 +67,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   /** Of the last command in the log. */
   #timeMs = 0
   #index = 0
+  /** The calls that run are not refused for want of memory. */
+  #isAdmitted = false
 
   constructor({ records, memoryMax = Infinity, onServed, onEvent, onChange }: ShardOptions) {
     this.#events = onEvent === undefined && onChange === undefined ? undefined : new KeyEvents(onEvent, onChange)
@@ -157,8 +159,11 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   /** For calls that depend on each other's answers. It is of use until the next command in the log is applied. */
   scratch(nowMs: number): ShardScratch {
     this.#beginRead(nowMs)
-    const isFull = this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax
-    return new ShardScratch({ source: this.#databases, timeMs: nowMs, index: this.#index, isFull })
+    return new ShardScratch({ source: this.#databases, timeMs: nowMs, index: this.#index, isFull: this.#isFull })
+  }
+
+  get #isFull(): boolean {
+    return this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax
   }
 
   *snapshot(): Generator<Uint8Array> {
@@ -189,6 +194,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     context.isRead = false
     context.mayBlock = false
     context.readyKey = undefined
+    this.#isAdmitted = false
     this.#random.seed(index)
   }
 
@@ -200,14 +206,18 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     this.#random.seed(Math.floor(Math.random() * 2 ** 32))
   }
 
-  #answerOf({ calls, watched, waiter, apart }: Extract<ShardCommand, { calls: unknown }>): ShardAnswer {
+  #answerOf(command: Extract<ShardCommand, { calls: unknown }>): ShardAnswer {
+    const { calls, watched, waiter, apart, admitted } = command
     if (watched !== undefined && !watched.every((key) => this.#isUnchanged(key))) return null
+    this.#isAdmitted = admitted === true
     if (waiter !== undefined && calls.length === 1) return this.#waitingAnswer(calls[0]!, waiter)
-    return calls.map((call) => {
+    const replies = calls.map((call) => {
       const reply = this.#reply(call)
       if (apart === true) this.#serve()
       return reply
     })
+    this.#isAdmitted = false
+    return replies
   }
 
   #isUnchanged({ key, version, db = 0 }: Watched): boolean {
@@ -242,7 +252,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   #run({ name, args, db = 0, origin }: Call): Reply | Blocked {
     const spec = commandNamed(name)
     if (spec === undefined || !fitsArity(spec, args.length)) return faultOfCall(name, args)!
-    if (spec.needsMemory && this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax) return OUT_OF_MEMORY
+    if (spec.needsMemory && !this.#isAdmitted && this.#isFull) return OUT_OF_MEMORY
     if (db !== 0 && !Databases.has(db)) return NO_DATABASE
     const tooLong = faultOfLengths(spec, args)
     if (tooLong !== undefined) return tooLong

@@ -2,9 +2,9 @@ import { Buffer } from 'node:buffer'
 import type { DoorClient } from '../connection/client.ts'
 import type { Request } from '../protocol/request.ts'
 import type { DoorParameters } from '../settings/door-parameters.ts'
-import { DoorStatistics } from './command-statistics.ts'
+import { type CommandCount, DoorStatistics } from './command-statistics.ts'
 import { LatencyEvents } from './latency-events.ts'
-import { monitorLine } from './monitor-line.ts'
+import { type CommandOrigin, monitorLine } from './monitor-line.ts'
 import { SlowLog } from './slow-log.ts'
 
 /** Names of commands that neither MONITOR nor the slow log shows: they carry passwords, or show those logs. */
@@ -27,35 +27,47 @@ export class Activity {
   /** A command begins. `name` is in lower case. */
   began(client: DoorClient, name: string, request: Request): void {
     client.lastCommand = name
-    if (this.monitors.size > 0 && !hidden.has(name)) this.#show(client, request)
+    if (this.monitors.size > 0) this.show({ db: client.db, source: client.line.address }, request)
   }
 
-  /** Commands are done that waited for EXEC: MONITOR shows them, and EXEC behind them. */
-  executed(client: DoorClient, requests: readonly Request[]): void {
-    if (this.monitors.size === 0) return
-    for (const request of requests) if (!hidden.has(request.name.toLowerCase())) this.#show(client, request)
-    this.#show(client, EXEC)
+  /** MONITOR shows what a client or a script has called. */
+  show(origin: CommandOrigin, request: Request): void {
+    if (this.monitors.size > 0 && !hidden.has(request.name.toLowerCase())) this.#showLine(origin, request)
+  }
+
+  /** Commands are done that waited for EXEC. MONITOR shows it behind them. */
+  executed({ db, line }: DoorClient): void {
+    this.#showLine({ db, source: line.address }, EXEC)
   }
 
   /** A read that memory answered: it takes less than a microsecond, and is counted without its time. */
   looked(client: DoorClient, name: string, request: Request): void {
     this.began(client, name, request)
-    this.statistics.of(name).calls += 1
+    const count = this.statistics.of(name)
+    count.calls += 1
+    if (this.#parameters.tracksLatency) count.times.looks += 1
+  }
+
+  /** A command was run: of a client, or of a script. */
+  counted(count: CommandCount, tookMs: number): void {
+    count.calls += 1
+    count.usec += Math.round(tookMs * 1000)
+    if (this.#parameters.tracksLatency) count.times.add(tookMs)
   }
 
   /** The same of many, which were not looked at one by one. No one monitors. */
   lookedAtMany(client: DoorClient, name: string, count: number): void {
     if (count === 0) return
     client.lastCommand = name
-    this.statistics.of(name).calls += count
+    const known = this.statistics.of(name)
+    known.calls += count
+    if (this.#parameters.tracksLatency) known.times.looks += count
   }
 
   /** It is answered. */
   ended(client: DoorClient, name: string, request: Request, tookMs: number): void {
-    const count = this.statistics.of(name)
+    this.counted(this.statistics.ofCall(name, request.args), tookMs)
     const usec = Math.round(tookMs * 1000)
-    count.calls += 1
-    count.usec += usec
     const { slowerThanUs, slowLogMax, latencyThresholdMs } = this.#parameters
     if (slowerThanUs >= 0 && usec >= slowerThanUs && !hidden.has(name)) {
       const args = [Buffer.from(request.name, 'latin1'), ...request.args]
@@ -65,8 +77,9 @@ export class Activity {
     if (latencyThresholdMs > 0 && tookMs >= latencyThresholdMs) this.latency.add('command', Math.floor(tookMs))
   }
 
-  #show(client: DoorClient, request: Request): void {
-    const line = monitorLine(client, request)
+  #showLine(origin: CommandOrigin, request: Request): void {
+    if (this.monitors.size === 0) return
+    const line = monitorLine(origin, request)
     for (const monitor of this.monitors) monitor.line.push(line)
   }
 }

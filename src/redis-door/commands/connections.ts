@@ -94,7 +94,7 @@ const select: DoorCommand['run'] = (door, client, args) => {
 
 /** The user, the version of RESP and the database of a connection. */
 export const connections: readonly DoorCommand[] = [
-  { name: 'auth', arity: -2, isOpen: true, inTransaction: 'at once', run: auth },
+  { name: 'auth', arity: -2, isOpen: true, run: auth },
   { name: 'hello', arity: -1, isOpen: true, inTransaction: 'refused', run: hello },
   { name: 'select', arity: 2, run: select },
   {

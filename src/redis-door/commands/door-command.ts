@@ -3,7 +3,7 @@ import type { ScriptRights } from '../access/door-users.ts'
 import type { DoorClient } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
-import type { LateMessage } from '../scripts/script-calls.ts'
+import type { LateNews } from '../scripts/script-calls.ts'
 
 /** Of a program in a shard. */
 export interface Part {
@@ -11,8 +11,8 @@ export interface Part {
   readonly shard: number
   readonly db: number
   readonly rights: ScriptRights
-  /** Is told what is to be published when all has taken effect. */
-  readonly messages: LateMessage[]
+  /** Is told what others are to know when all has taken effect. */
+  readonly late: LateNews
 }
 
 /** A command about the connection or the door. What is about keys is the index' own. `args` are without its name. */

@@ -1,5 +1,5 @@
 import { bytesOf, CommandFault, latin1Of } from '../../index-service/index.ts'
-import type { CommandCount } from '../activity/command-statistics.ts'
+import type { CommandTimes } from '../activity/command-times.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import { integerOf } from './arguments.ts'
 import type { DoorCommand } from './door-command.ts'
@@ -57,16 +57,19 @@ const doctor: RunSubcommand = ({ activity, parameters }) => {
   return { verbatim: lines.join('\n') }
 }
 
-/** Only the number of calls: times are not kept by size. */
+/** Of all commands, or of those that are named; with a command come its subcommands. */
 const histogram: RunSubcommand = ({ activity }, _client, args): DoorReply => {
-  const { commands } = activity.statistics
-  const asked = args.length === 0 ? [...commands.keys()] : args.map((name) => latin1Of(name).toLowerCase())
-  const known = asked.flatMap((name) => (commands.has(name) ? [[name, commands.get(name)!] as const] : []))
-  return { table: known.flatMap(([name, count]) => [bytesOf(name), { table: aboutCalls(count) }]) }
+  const measured = activity.statistics.commands.filter(([, { times }]) => times.count > 0)
+  const asked = args.map((name) => latin1Of(name).toLowerCase())
+  const known =
+    asked.length === 0
+      ? measured
+      : asked.flatMap((wanted) => measured.filter(([name]) => name === wanted || name.startsWith(`${wanted}|`)))
+  return { table: known.flatMap(([name, { times }]) => [bytesOf(name), { table: aboutTimes(times) }]) }
 }
 
-function aboutCalls({ calls }: CommandCount): readonly DoorReply[] {
-  return [bytesOf('calls'), calls, bytesOf('histogram_usec'), { table: [] }]
+function aboutTimes(times: CommandTimes): readonly DoorReply[] {
+  return [bytesOf('calls'), times.count, bytesOf('histogram_usec'), { table: times.powers().flat() }]
 }
 
 const latency = withSubcommands({

@@ -2,8 +2,11 @@ import { Buffer } from 'node:buffer'
 import { CommandFault, latin1Of, type ShardReplica } from '../../index-service/index.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
+import type { Request } from '../protocol/request.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot } from '../routing/router.ts'
+import type { LateNews } from '../scripts/script-calls.ts'
+import { headerOf } from '../scripts/script-header.ts'
 import type { ScriptCall } from '../scripts/scripts.ts'
 import { wordOf } from './arguments.ts'
 import type { DoorCommand, Part } from './door-command.ts'
@@ -31,14 +34,15 @@ const HASH_CHARACTERS = 40
 /** @throws CommandFault */
 function scriptCall(door: DoorServices, command: ScriptCommand, args: readonly Uint8Array[]): ScriptCall {
   const [first] = args
+  const { store } = door.scripts
   if (command.isByHash && first!.length !== HASH_CHARACTERS) throw noScript()
   const count = keyCount(args)
-  const { store } = door.scripts
-  const sha = command.isByHash ? latin1Of(first!).toLowerCase() : store.remember(first!)
-  const source = store.get(sha)
+  const source = command.isByHash ? store.get(latin1Of(first!)) : first!
   if (source === undefined) throw noScript()
+  const header = headerOf(source)
+  const sha = command.isByHash ? latin1Of(first!).toLowerCase() : store.remember(source)
   const { isReadOnly } = command
-  return { sha, source, keys: args.slice(2, 2 + count), args: args.slice(2 + count), isReadOnly }
+  return { sha, source, keys: args.slice(2, 2 + count), args: args.slice(2 + count), header, isReadOnly }
 }
 
 function noScript(): CommandFault {
@@ -96,14 +100,15 @@ function evaluates(command: ScriptCommand): DoorCommand {
       trackedRun({ door, client, scratch, keys: call.keys }, () =>
         door.scripts.run(call, { scratch, shard, db, rights: door.users.rightsOf(client) }),
       )
-    const { reply, messages } = await replica.runProgram(program, limits, command.isReadOnly)
-    for (const { channel, message, isSharded } of messages) door.publisher.publish(channel, message, isSharded)
+    const { reply, late } = await replica.runProgram(program, limits, call.isReadOnly || call.header.isReadOnly)
+    tellLate(door, late)
     return reply
   }
-  const within: DoorCommand['within'] = (door, args, { messages, ...place }) => {
+  const within: DoorCommand['within'] = (door, args, { late, ...place }) => {
     try {
       const done = door.scripts.run(scriptCall(door, command, args), place)
-      messages.push(...done.messages)
+      late.messages.push(...done.late.messages)
+      late.calls.push(...done.late.calls)
       return done.reply
     } catch (error) {
       return faultOfThrown(error)
@@ -112,10 +117,30 @@ function evaluates(command: ScriptCommand): DoorCommand {
   return { name: command.name, arity: -3, keys: declaredKeys, run, within }
 }
 
+/** What waited until scripts have taken effect. */
+export function tellLate({ publisher, activity }: DoorServices, { messages, calls }: LateNews): void {
+  for (const { db, request } of calls) activity.show({ db, source: 'lua' }, request)
+  for (const { channel, message, isSharded } of messages) publisher.publish(channel, message, isSharded)
+}
+
+/** For CLIENT PAUSE: what a script does is not known before it runs, if it does not say it. */
+export function scriptMayWrite({ scripts }: DoorServices, { name, args }: Request): boolean {
+  const command = scriptCommands.find((each) => each.name === name.toLowerCase())
+  if (command === undefined || command.isReadOnly) return false
+  try {
+    const source = command.isByHash ? scripts.store.get(latin1Of(args[0]!)) : args[0]!
+    return source === undefined || !headerOf(source).isReadOnly
+  } catch {
+    // It is refused when its turn comes.
+    return true
+  }
+}
+
 const script = withSubcommands({
   name: 'script',
   subcommands: {
     load: async ({ scripts }, _client, [source]) => {
+      headerOf(source!)
       await scripts.begin()
       const sha = scripts.store.load(source!)
       return scripts.check(sha, source!) ?? Buffer.from(sha)

@@ -9,15 +9,16 @@ import {
 import { type DoorClient, Transaction } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
 import { type DoorReply, NULL_ARRAY } from '../protocol/door-reply.ts'
+import { isFault } from '../protocol/reply-writer.ts'
 import type { Request } from '../protocol/request.ts'
 import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot, keysOf } from '../routing/router.ts'
-import type { LateMessage } from '../scripts/script-calls.ts'
+import type { LateNews } from '../scripts/script-calls.ts'
 import { readsOf } from '../tracking/transaction-reads.ts'
 import { chosenDatabase } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
-import { isReplicaOf, replicaFor } from './scripting.ts'
+import { isReplicaOf, replicaFor, tellLate } from './scripting.ts'
 import { trackedRun } from './tracking.ts'
 
 const ABOUT_ALL: DoorReply = {
@@ -27,11 +28,11 @@ const ABOUT_ALL: DoorReply = {
 
 /** What EXEC does with the commands that wait, one after the other. */
 type Step =
-  | { readonly call: Call }
+  | { readonly call: Call; readonly request: Request }
   /** Of the door. It is done behind all calls: none of them depends on it. */
   | { readonly command: DoorCommand; readonly request: Request; readonly db: number }
   /** SELECT, if it chooses one: the client's database is another one only when all is done. */
-  | { readonly reply: DoorReply; readonly db?: number }
+  | { readonly reply: DoorReply; readonly request: Request; readonly db?: number }
 
 /** `commandOf`: the door's own commands, which hold these here. */
 export function transactions(commandOf: (name: string) => DoorCommand | undefined): readonly DoorCommand[] {
@@ -104,23 +105,38 @@ async function exec(
   if (transaction === undefined) throw new CommandFault('EXEC without MULTI')
   const watched = [...client.watched]
   leave(client)
-  door.activity.executed(client, transaction.isBroken ? [] : transaction.requests)
-  if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
-  const steps = stepsOf(transaction.requests, { door, client, commandOf })
+  try {
+    if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
+    return await execSteps(door, client, stepsOf(transaction.requests, { door, client, commandOf }), watched)
+  } finally {
+    door.activity.executed(client)
+  }
+}
+
+async function execSteps(
+  door: DoorServices,
+  client: DoorClient,
+  steps: readonly Step[],
+  watched: readonly Watched[],
+): Promise<DoorReply> {
   track(door, client, steps)
   if (steps.some((step) => 'command' in step && step.command.within !== undefined))
     return await execProgram(door, client, steps, watched)
   const calls = steps.flatMap((step) => ('call' in step ? step.call : []))
+  const startMs = performance.now()
   const replies = await runTogether(door, calls, watched)
+  const tookMs = performance.now() - startMs
   if (!Array.isArray(replies)) return replies
   const list: DoorReply[] = []
   let at = 0
   for (const step of steps) {
-    if ('reply' in step) list.push(chosen(client, step))
-    else if ('call' in step) {
-      list.push(shapedCall(step.call, replies[at]!))
-      at += 1
-    } else list.push(await runCommand(door, client, step.command, step.request))
+    if ('command' in step) {
+      list.push(await runCommand(door, client, step))
+      continue
+    }
+    const reply = 'reply' in step ? chosen(client, step) : shapedCall(step.call, replies[at]!)
+    if ('call' in step) at += 1
+    list.push(counted(door, client, { step, reply, tookMs: 'call' in step ? tookMs / calls.length : 0 }))
   }
   return { list }
 }
@@ -144,30 +160,54 @@ async function execProgram(
   if (!isReplicaOf(found)) return found
   const { replica, shard } = found
   const rights = door.users.rightsOf(client)
-  const program = (scratch: ShardScratch): Ran | undefined => {
+  const program = (scratch: ShardScratch): readonly Ran[] | undefined => {
     if (watched.some(({ key, version, db }) => scratch.versionOf(key, db) !== version)) return undefined
-    const messages: LateMessage[] = []
-    const replies = steps.map((step): DoorReply | undefined => {
-      if ('reply' in step) return step.reply
-      const { args } = 'call' in step ? step.call : step.request
+    return steps.map((step): Ran => {
+      const late: LateNews = { messages: [], calls: [] }
+      if ('reply' in step) return { reply: step.reply, late }
       const keys = 'call' in step ? [] : keysOfStep(step)
-      return trackedRun({ door, client, scratch, keys }, () => {
+      const reply = trackedRun({ door, client, scratch, keys }, () => {
         if ('call' in step) return shapedCall(step.call, scratch.call(step.call))
-        return step.command.within?.(door, args, { scratch, shard, db: step.db, rights, messages })
+        const { command, request, db } = step
+        return command.within?.(door, request.args, { scratch, shard, db, rights, late })
       })
+      return { reply, late }
     })
-    return { replies, messages }
   }
+  const startMs = performance.now()
   const ran = await replica.runProgram(program, { timeoutMs: door.settings.timeoutMs, signal: undefined })
+  const tookMs = (performance.now() - startMs) / steps.length
   if (ran === undefined) return NULL_ARRAY
-  for (const { channel, message, isSharded } of ran.messages) door.publisher.publish(channel, message, isSharded)
   const list: DoorReply[] = []
   for (const [at, step] of steps.entries())
-    if ('reply' in step) list.push(chosen(client, step))
-    else if ('command' in step && step.command.within === undefined)
-      list.push(await runCommand(door, client, step.command, step.request))
-    else list.push(ran.replies[at]!)
+    if ('command' in step && step.command.within === undefined) list.push(await runCommand(door, client, step))
+    else {
+      const { reply, late } = ran[at]!
+      if ('reply' in step) chosen(client, step)
+      list.push(counted(door, client, { step, reply: reply!, tookMs }))
+      tellLate(door, late)
+    }
   return { list }
+}
+
+interface Done {
+  readonly step: Step
+  readonly reply: DoorReply
+  readonly tookMs: number
+}
+
+/** It counts, and MONITOR shows it, as if it had come alone. */
+function counted({ activity }: DoorServices, client: DoorClient, { step, reply, tookMs }: Done): DoorReply {
+  const { request } = step
+  const name = request.name.toLowerCase()
+  activity.show({ db: dbOf(step) ?? client.db, source: client.line.address }, request)
+  activity.ended(client, name, request, tookMs)
+  if (isFault(reply)) activity.statistics.ofCall(name, request.args).failed += 1
+  return reply
+}
+
+function dbOf(step: Step): number | undefined {
+  return 'call' in step ? step.call.db : step.db
 }
 
 function chosen(client: DoorClient, { reply, db }: Extract<Step, { readonly reply: DoorReply }>): DoorReply {
@@ -175,10 +215,11 @@ function chosen(client: DoorClient, { reply, db }: Extract<Step, { readonly repl
   return reply
 }
 
+/** What a step came to, in a program. */
 interface Ran {
   /** Undefined of a command of the door, which is run afterwards. */
-  readonly replies: readonly (DoorReply | undefined)[]
-  readonly messages: readonly LateMessage[]
+  readonly reply: DoorReply | undefined
+  readonly late: LateNews
 }
 
 function keysOfStep(step: Step): readonly Uint8Array[] {
@@ -233,25 +274,24 @@ function stepsOf(requests: readonly Request[], { door, client, commandOf }: Exec
     if (name.toLowerCase() === 'select') {
       try {
         db = chosenDatabase(door, args)
-        return { reply: 'OK', db }
+        return { reply: 'OK', request, db }
       } catch (error) {
-        return { reply: faultOfThrown(error) }
+        return { reply: faultOfThrown(error), request }
       }
     }
     const command = commandOf(name)
-    return command === undefined ? { call: { name, args, db, ...origin } } : { command, request, db }
+    return command === undefined ? { call: { name, args, db, ...origin }, request } : { command, request, db }
   })
 }
 
 async function runCommand(
   door: DoorServices,
   client: DoorClient,
-  command: DoorCommand,
-  { args }: Request,
+  step: Extract<Step, { readonly command: DoorCommand }>,
 ): Promise<DoorReply> {
-  try {
-    return await command.run(door, client, args)
-  } catch (error) {
-    return faultOfThrown(error)
-  }
+  const { command, request } = step
+  const startMs = performance.now()
+  const run = async (): Promise<DoorReply> => await command.run(door, client, request.args)
+  const reply = await run().catch(faultOfThrown)
+  return counted(door, client, { step, reply, tookMs: performance.now() - startMs })
 }

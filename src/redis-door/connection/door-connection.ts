@@ -264,7 +264,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
       this.#refuse(request, command?.name === 'exec' ? aborted(this.client, refusal) : refusal)
       return undefined
     }
-    const paused = this.#door.pause.isOn ? this.#door.pause.of(mayWrite(this.client, request)) : undefined
+    const paused = this.#door.pause.isOn ? this.#door.pause.of(mayWrite(this.#door, this.client, request)) : undefined
     if (paused !== undefined) return paused
     if (this.client.transaction !== undefined && command?.inTransaction !== 'at once') {
       this.#next += 1
@@ -275,9 +275,9 @@ export class DoorConnection implements ClientLine, StreamOwner {
     return command === undefined ? this.#beginCalls() : this.#beginCommand(command, request)
   }
 
-  #refuse({ name }: Request, refusal: FaultReply): void {
+  #refuse({ name, args }: Request, refusal: FaultReply): void {
     const known = doorCommandNamed(name) ?? commandNamed(name)
-    if (known !== undefined) this.#door.activity.statistics.of(known.name).rejected += 1
+    if (known !== undefined) this.#door.activity.statistics.reject(known.name, args)
     this.#write(refusal)
   }
 
@@ -307,7 +307,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
     }
     const answered = (answer: DoorReply): void => {
       activity.ended(this.client, name, request, performance.now() - startMs)
-      this.#answer(name, answer)
+      this.#answer(name, request.args, answer)
     }
     if (reply instanceof Promise) return reply.catch(faultOfThrown).then(answered)
     answered(reply)
@@ -372,7 +372,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
     const startMs = performance.now()
     const reply = await router.everywhere(request)
     activity.ended(this.client, name, request.request, performance.now() - startMs)
-    this.#answer(name, reply)
+    this.#answer(name, request.call.args, reply)
   }
 
   /** What follows, and may go along. */
@@ -408,13 +408,13 @@ export class DoorConnection implements ClientLine, StreamOwner {
       replies = requests.some(({ spec }) => spec.isWrite) ? await line.write(calls) : await line.read(calls)
     } catch (error) {
       const fault = faultOfThrown(error)
-      for (const { spec } of requests) this.#answer(spec.name, fault)
+      for (const { spec, call } of requests) this.#answer(spec.name, call.args, fault)
       return
     }
     const tookMs = (performance.now() - startMs) / requests.length
     for (const [at, { spec, call, request }] of requests.entries()) {
       activity.ended(this.client, spec.name, request, tookMs)
-      this.#answer(spec.name, shaped(spec.name, call.args.length, replies[at]!))
+      this.#answer(spec.name, call.args, shaped(spec.name, call.args.length, replies[at]!))
     }
   }
 
@@ -424,11 +424,11 @@ export class DoorConnection implements ClientLine, StreamOwner {
     const reply = await waited(this.client, port, { spec, call })
     // As in Redis, the time that it waited is not counted.
     activity.ended(this.client, spec.name, request, 0)
-    this.#answer(spec.name, isFault(reply) ? reply : (reply ?? NULL_ARRAY))
+    this.#answer(spec.name, call.args, isFault(reply) ? reply : (reply ?? NULL_ARRAY))
   }
 
-  #answer(name: string, reply: DoorReply): void {
-    if (isFault(reply)) this.#door.activity.statistics.of(name).failed += 1
+  #answer(name: string, args: readonly Uint8Array[], reply: DoorReply): void {
+    if (isFault(reply)) this.#door.activity.statistics.ofCall(name, args).failed += 1
     this.#write(reply)
   }
 

@@ -2,6 +2,7 @@ import { commandNamed, type FaultReply, faultOfCall, fitsArity, wrongArity } fro
 import { entryNamed } from '../catalogue/catalogue.ts'
 import { subcommandFault } from '../catalogue/subcommand-fault.ts'
 import type { DoorCommand } from '../commands/door-command.ts'
+import { scriptMayWrite } from '../commands/scripting.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { Request } from '../protocol/request.ts'
 import type { DoorClient } from './client.ts'
@@ -60,14 +61,14 @@ export function aborted(client: DoorClient, { fault, message }: FaultReply): Fau
 }
 
 /** For CLIENT PAUSE: what the index writes, what is said to do so, and EXEC if one of its commands does. */
-export function mayWrite(client: DoorClient, { name }: Request): boolean {
-  if (name.toLowerCase() !== 'exec') return writes(name)
-  return client.transaction?.requests.some((each) => writes(each.name)) === true
+export function mayWrite(door: DoorServices, client: DoorClient, request: Request): boolean {
+  if (request.name.toLowerCase() !== 'exec') return writes(door, request)
+  return client.transaction?.requests.some((each) => writes(door, each)) === true
 }
 
-function writes(name: string): boolean {
-  // What a script does is not known before it runs.
-  if (commandNamed(name)?.isWrite === true || /^eval(sha)?$/i.test(name)) return true
+function writes(door: DoorServices, request: Request): boolean {
+  const { name } = request
+  if (commandNamed(name)?.isWrite === true || scriptMayWrite(door, request)) return true
   const flags = entryNamed(name.toLowerCase())?.flags
   return flags !== undefined && (flags.has('write') || flags.has('may_replicate'))
 }

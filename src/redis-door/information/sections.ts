@@ -43,7 +43,7 @@ const clients: Section = ({ clients: all, parameters, pause, tracking }) => [
   ['tracking_clients', tracking.figures.clients],
 ]
 
-const memory: Section = ({ parameters }, { usedBytes, heldBytes }) => {
+const memory: Section = ({ parameters, scripts }, { usedBytes, heldBytes }) => {
   const { rss } = process.memoryUsage()
   return [
     ['used_memory', usedBytes],
@@ -60,6 +60,7 @@ const memory: Section = ({ parameters }, { usedBytes, heldBytes }) => {
     ['mem_fragmentation_ratio', (rss / Math.max(1, usedBytes)).toFixed(2)],
     ['mem_allocator', 'libc'],
     ['lazyfree_pending_objects', 0],
+    ['number_of_cached_scripts', scripts.store.size],
   ]
 }
 
@@ -81,7 +82,7 @@ const persistence: Section = ({ parameters, lastSaveMs }) => [
 
 const stats: Section = ({ activity: { statistics }, publisher: { subscriptions }, tracking }) => {
   const { keys: trackedKeys, items, prefixes } = tracking.figures
-  const calls = [...statistics.commands.values()].reduce((total, count) => total + count.calls, 0)
+  const calls = statistics.commands.reduce((total, [, count]) => total + count.calls, 0)
   const errors = [...statistics.codes.values()].reduce((total, count) => total + count, 0)
   return [
     ['total_connections_received', statistics.connections],
@@ -128,11 +129,19 @@ const cpu: Section = () => {
 }
 
 const commandstats: Section = ({ activity }) =>
-  [...activity.statistics.commands].map(([name, { calls, usec, rejected, failed }]) => {
+  activity.statistics.commands.map(([name, { calls, usec, rejected, failed }]) => {
     const each = (usec / Math.max(1, calls)).toFixed(2)
     const counts = `calls=${calls},usec=${usec},usec_per_call=${each},rejected_calls=${rejected},failed_calls=${failed}`
     return [`cmdstat_${name}`, counts]
   })
+
+const latencystats: Section = ({ activity, parameters }) =>
+  activity.statistics.commands
+    .filter(([, { times }]) => times.count > 0)
+    .map(([name, { times }]) => [
+      `latency_percentiles_usec_${name}`,
+      parameters.percentiles.map((percent) => `p${percent}=${times.percentileUsec(percent).toFixed(3)}`).join(','),
+    ])
 
 const errorstats: Section = ({ activity }) =>
   [...activity.statistics.codes].map(([code, count]) => [`errorstat_${code}`, `count=${count}`])
@@ -166,6 +175,7 @@ const sections: ReadonlyMap<string, Titled> = new Map<string, Titled>([
   ['replication', { title: 'Replication', lines: replication }],
   ['cpu', { title: 'CPU', lines: cpu }],
   ['commandstats', { title: 'Commandstats', lines: commandstats, isMore: true }],
+  ['latencystats', { title: 'Latencystats', lines: latencystats, isMore: true }],
   ['errorstats', { title: 'Errorstats', lines: errorstats }],
   ['cluster', { title: 'Cluster', lines: ({ settings }) => [['cluster_enabled', settings.isCluster ? 1 : 0]] }],
   ['keyspace', { title: 'Keyspace', lines: (_door, figures) => keyspaceLines(figures) }],

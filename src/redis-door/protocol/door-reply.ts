@@ -7,8 +7,14 @@ export type DoorReply =
   | typeof NULL_ARRAY
   /** There is none: it was sent already, or comes later. */
   | typeof NO_REPLY
+  /** An error that INFO counts already. */
+  | { readonly fault: string; readonly message: string; readonly isCounted: true }
   /** Text for people. RESP2 has it as a bulk string. */
   | { readonly verbatim: string }
+  /** The same in a format of three letters, such as `mkd`. */
+  | { readonly formatted: Uint8Array; readonly format: string }
+  /** A number of any length. RESP2 has it as a bulk string. */
+  | { readonly bigNumber: string }
   /** True or false. RESP2 has it as 1 or 0. */
   | { readonly truth: boolean }
   /** What comes unasked. RESP2 has it as an array. */

@@ -93,12 +93,14 @@ export class ReplyWriter {
 
   #writeObject(reply: TaggedReply): void {
     if ('fault' in reply) {
-      this.#onFault(reply.fault)
+      if (!('isCounted' in reply)) this.#onFault(reply.fault)
       this.#simple('-', reply.message === '' ? reply.fault : `${reply.fault} ${reply.message}`)
     } else if ('double' in reply) this.#double(reply.double)
     else if ('pairs' in reply) this.#writePairs(reply.pairs)
     else if ('byKey' in reply) this.#writeByKey(reply.byKey)
-    else if ('verbatim' in reply) this.#verbatim(reply.verbatim)
+    else if ('verbatim' in reply) this.#verbatim(Buffer.from(reply.verbatim), 'txt')
+    else if ('formatted' in reply) this.#verbatim(reply.formatted, reply.format)
+    else if ('bigNumber' in reply) this.#bigNumber(reply.bigNumber)
     else if ('truth' in reply)
       this.#ascii(this.#version === 2 ? `:${Number(reply.truth)}\r\n` : reply.truth ? '#t\r\n' : '#f\r\n')
     else if ('push' in reply) this.#many(this.#version === 2 ? '*' : '>', reply.push)
@@ -151,23 +153,27 @@ export class ReplyWriter {
     this.#ascii(this.#version === 2 ? `$${text.length}\r\n${text}\r\n` : `,${text}\r\n`)
   }
 
-  #verbatim(text: string): void {
-    const bytes = Buffer.from(text)
+  #bigNumber(text: string): void {
+    const line = oneLine(text)
+    if (this.#version === 2) this.#bulk(Buffer.from(line, 'latin1'))
+    else this.#ascii(`(${line}\r\n`)
+  }
+
+  #verbatim(bytes: Uint8Array, format: string): void {
     if (this.#version === 2) {
       this.#bulk(bytes)
       return
     }
     this.#head('=', bytes.length + 4)
-    this.#ascii('txt:')
+    this.#ascii(`${format}:`)
     this.#room(bytes.length + 2)
-    bytes.copy(this.#bytes, this.#length)
+    this.#bytes.set(bytes, this.#length)
     this.#length += bytes.length
     this.#ascii('\r\n')
   }
 
-  /** A line of latin1 may have no end in it. */
   #simple(mark: string, text: string): void {
-    this.#ascii(`${mark}${/[\r\n]/.test(text) ? text.replace(/[\r\n]/g, ' ') : text}\r\n`)
+    this.#ascii(`${mark}${oneLine(text)}\r\n`)
   }
 
   #ascii(text: string): void {
@@ -182,6 +188,11 @@ export class ReplyWriter {
     this.#bytes.copy(larger, 0, 0, this.#length)
     this.#bytes = larger
   }
+}
+
+/** A line of latin1 may have no end in it. */
+function oneLine(text: string): string {
+  return /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, ' ') : text
 }
 
 function isList(reply: DoorReply): reply is readonly Reply[] {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { latin1Of } from '../../index-service/index.ts'
+import { type FaultReply, latin1Of } from '../../index-service/index.ts'
 import { entryNamed } from '../catalogue/catalogue.ts'
 import { REDIS_VERSION } from '../commands/connections.ts'
 import { type DoorReply, NO_REPLY } from '../protocol/door-reply.ts'
 import { isFault, type ProtocolVersion } from '../protocol/reply-writer.ts'
 import { type Lua, LuaFault, type LuaFunction } from './lua/lua.ts'
 import { LuaType, type Pointer } from './lua/wasm.ts'
-import { argumentsAt, faultOfText, faultText, ReplyPusher } from './script-replies.ts'
+import { argumentsAt, faultOfText, pushFault, ReplyPusher } from './script-replies.ts'
 
 /** What the running script asks of Redis, by redis.call and the like. */
 export interface ScriptHost {
@@ -15,6 +15,8 @@ export interface ScriptHost {
   /** The client of the script may do that. */
   may(name: string, args: readonly Uint8Array[]): boolean
 }
+
+const REPL_ALL = 3
 
 /** Numbers that scripts know by names. */
 export const redisNumbers: Readonly<Record<string, number>> = {
@@ -26,7 +28,7 @@ export const redisNumbers: Readonly<Record<string, number>> = {
   REPL_SLAVE: 2,
   REPL_REPLICA: 2,
   REPL_AOF: 1,
-  REPL_ALL: 3,
+  REPL_ALL,
   REDIS_VERSION_NUM: REDIS_VERSION.split('.').reduce((sum, part) => sum * 256 + Number(part), 0),
 }
 
@@ -41,6 +43,8 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
     lua.setField(state, -2, 'err')
   }
   const fault = (text: string): LuaFault => new LuaFault(text, { push: (state) => pushError(state, text) })
+  const faultOf = (reply: FaultReply): LuaFault =>
+    new LuaFault(reply.message, { push: (state) => pushFault(lua, state, reply) })
   const ask = (state: Pointer): DoorReply => {
     if (lua.top(state) === 0) return refused('Please specify at least one argument for this redis lib call')
     const [name, ...args] = argumentsAt(lua, state) ?? []
@@ -63,7 +67,7 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
   return {
     call: (state) => {
       const reply = ask(state)
-      if (reply !== NO_REPLY && isFault(reply)) throw fault(faultText(reply))
+      if (reply !== NO_REPLY && isFault(reply)) throw faultOf(reply)
       pusher.push(state, reply, host().version)
       return 1
     },
@@ -98,7 +102,15 @@ export function redisLibrary(lua: Lua, host: () => ScriptHost): Readonly<Record<
       lua.pushTruth(state, true)
       return 1
     },
-    set_repl: () => 0,
+    set_repl: (state) => {
+      if (lua.top(state) !== 1) throw fault('ERR redis.set_repl() requires two arguments.')
+      const flags = lua.numberAt(state, 1)
+      if ((flags & ~REPL_ALL) !== 0)
+        throw fault('ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.')
+      return 0
+    },
+    // Only a debugger is told.
+    debug: () => 0,
     breakpoint: (state) => {
       lua.pushTruth(state, false)
       return 1

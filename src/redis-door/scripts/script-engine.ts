@@ -7,7 +7,7 @@ import { PRELUDE } from './lua/prelude.ts'
 import { sourceFor54 } from './lua/source.ts'
 import { LuaType, loadLua, type Pointer, REGISTRY } from './lua/wasm.ts'
 import { redisLibrary, redisNumbers, type ScriptHost } from './redis-library.ts'
-import { faultOfText, replyAt } from './script-replies.ts'
+import { countedAt, faultOfText, replyAt } from './script-replies.ts'
 
 /** What a script is run with. */
 export interface ScriptRun {
@@ -135,7 +135,7 @@ export class ScriptEngine {
   }
 
   /** What the handler of errors has made, as an answer. */
-  #failure(sha: string): FaultReply {
+  #failure(sha: string): DoorReply {
     const lua = this.#lua
     const state = lua.main
     if (lua.typeAt(state, -1) !== LuaType.Table) {
@@ -149,7 +149,7 @@ export class ScriptEngine {
       return found
     })
     const place = source === undefined || line === undefined ? '' : ` script: ${sha}, on ${source}:${line}.`
-    return faultOfText(`${oldMessage(text ?? 'ERR unknown error')}${place}`)
+    return countedAt(lua, state, faultOfText(`${oldMessage(text ?? 'ERR unknown error')}${place}`))
   }
 
   /** The functions that the prelude takes. */
@@ -204,5 +204,7 @@ function oldMessage(message: string): string {
   return message
     .replace(/ (a|an) (\w+) value \((global|local|field|upvalue|method) '([^']*)'\)/, " $3 '$4' ($1 $2 value)")
     .replace(/attempt to \w+ a '(\w+)' with a '\w+'/, 'attempt to perform arithmetic on a $1 value')
+    .replace(/ \(for iterator '[^']*'\)/, '')
+    .replace(/(bad argument #\d+ to '\w+)_54'/, "$1'")
     .replace(/ near <eof>/, " near '<eof>'")
 }

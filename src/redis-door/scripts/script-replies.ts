@@ -36,13 +36,15 @@ export class ReplyPusher {
 
   #tagged(state: Pointer, reply: TaggedReply, version: ProtocolVersion): void {
     const lua = this.#lua
-    if ('fault' in reply) this.#field(state, 'err', bytesOf(faultText(reply)))
+    if ('fault' in reply) pushFault(lua, state, reply)
     else if ('double' in reply) this.#double(state, reply.double, version)
     else if ('pairs' in reply) this.#list(state, version === 2 ? reply.pairs : inTwos(reply.pairs), version)
     else if ('byKey' in reply) {
       if (version === 2) this.#list(state, inTwos(reply.byKey), version)
       else this.#map(state, reply.byKey, version)
     } else if ('verbatim' in reply) lua.pushBytes(state, bytesOf(reply.verbatim))
+    else if ('formatted' in reply) lua.pushBytes(state, reply.formatted)
+    else if ('bigNumber' in reply) lua.pushText(state, reply.bigNumber)
     else if ('truth' in reply) {
       if (version === 3) lua.pushTruth(state, reply.truth)
       else lua.pushNumber(state, Number(reply.truth))
@@ -110,7 +112,28 @@ export class ReplyPusher {
   }
 }
 
-export function faultText({ fault, message }: FaultReply): string {
+/** What a script sees of an error. */
+export function pushFault(lua: Lua, state: Pointer, fault: FaultReply): void {
+  lua.newTable(state, 0, 2)
+  lua.pushText(state, faultText(fault))
+  lua.setField(state, -2, 'err')
+  if (!('isCounted' in fault)) return
+  lua.pushTruth(state, true)
+  lua.setField(state, -2, COUNTED)
+}
+
+/** The field of an error by which Redis knows that it is counted. Scripts can see it. */
+const COUNTED = 'ignore_error_stats_update'
+
+/** What the table on top of the stack says, if it is that of an error that was counted already. */
+export function countedAt(lua: Lua, state: Pointer, fault: FaultReply): DoorReply {
+  lua.getField(state, -1, COUNTED)
+  const isCounted = lua.typeAt(state, -1) === LuaType.Boolean && lua.truthAt(state, -1)
+  lua.pop(state, 1)
+  return isCounted ? { ...fault, isCounted: true } : fault
+}
+
+function faultText({ fault, message }: FaultReply): string {
   return `${fault} ${message}`
 }
 
@@ -120,6 +143,7 @@ function inTwos(flat: readonly Reply[]): readonly Reply[] {
 
 /** Of a table that a script answers with, deeper ones are not looked at. */
 const DEPTH_MAX = 1000
+const FORMAT_LENGTH = 3
 
 /** What a script answers with, on top of the stack, as an answer to a client. `version`: what the script has chosen. */
 export function replyAt(lua: Lua, state: Pointer, version: ProtocolVersion, depth: number = 0): DoorReply {
@@ -148,12 +172,10 @@ function integerOf(value: number): number | bigint {
 }
 
 function tableAt(lua: Lua, state: Pointer, version: ProtocolVersion, depth: number): DoorReply {
-  // Room on the stack, for what is below.
-  lua.newTable(state)
-  lua.pop(state, 1)
+  lua.room(state)
   const table = lua.top(state)
   const fault = textField(lua, state, 'err')
-  if (fault !== undefined) return faultOfText(fault)
+  if (fault !== undefined) return countedAt(lua, state, faultOfText(fault))
   const status = textField(lua, state, 'ok')
   if (status !== undefined) return status.replace(/[\r\n]/g, ' ')
   lua.getField(state, table, 'double')
@@ -165,9 +187,20 @@ function tableAt(lua: Lua, state: Pointer, version: ProtocolVersion, depth: numb
   if (map !== undefined) return { table: map.flat() }
   const set = inner(lua, state, 'set', (at) => pairsAt(lua, state, at, version, depth))
   if (set !== undefined) return new Set(set.map(([member]) => member as Reply))
+  const bigNumber = textField(lua, state, 'big_number')
+  if (bigNumber !== undefined) return { bigNumber }
+  const formatted = inner(lua, state, 'verbatim_string', () => formattedAt(lua, state))
+  if (formatted !== undefined) return formatted
   const list: DoorReply[] = []
   listAt(lua, state, table, () => list.push(replyAt(lua, state, version, depth)))
   return { list }
+}
+
+/** Undefined if a part of it is missing. */
+function formattedAt(lua: Lua, state: Pointer): DoorReply | undefined {
+  const format = textField(lua, state, 'format')
+  const text = textField(lua, state, 'string')
+  return format?.length === FORMAT_LENGTH && text !== undefined ? { formatted: bytesOf(text), format } : undefined
 }
 
 function textField(lua: Lua, state: Pointer, name: string): string | undefined {
@@ -177,7 +210,7 @@ function textField(lua: Lua, state: Pointer, name: string): string | undefined {
   return text
 }
 
-function inner<T>(lua: Lua, state: Pointer, name: string, read: (table: number) => T): T | undefined {
+function inner<T>(lua: Lua, state: Pointer, name: string, read: (table: number) => T | undefined): T | undefined {
   lua.getField(state, lua.top(state), name)
   const found = lua.typeAt(state, -1) === LuaType.Table ? read(lua.top(state)) : undefined
   lua.pop(state, 1)

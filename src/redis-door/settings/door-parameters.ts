@@ -11,6 +11,7 @@ const POLICIES = [
   ...['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'noeviction'],
 ]
 const NO_EVICTION = 'the index evicts nothing: writes are refused when its memory is used up'
+const WHERE_OPENED = 'the server listens where it was started; start it with another --port or --bind'
 
 /** What CONFIG GET and CONFIG SET know, and what connections read on each request, as numbers. */
 export class DoorParameters {
@@ -25,6 +26,9 @@ export class DoorParameters {
   slowLogMax = 0
   latencyThresholdMs = 0
   trackedKeysMax = 0
+  tracksLatency = true
+  /** What INFO tells of the times of each command. */
+  percentiles: readonly number[] = []
   outputLimits: ReadonlyMap<OutputClass, OutputLimit> = new Map()
 
   constructor(settings: DoorSettings, notifications: Notifications) {
@@ -91,13 +95,15 @@ export class DoorParameters {
       whole('slowlog-max-len', 128, 0, Number.MAX_SAFE_INTEGER),
       whole('latency-monitor-threshold', 0, 0, Number.MAX_SAFE_INTEGER),
       whole('tracking-table-max-keys', 1_000_000, 0, Number.MAX_SAFE_INTEGER),
+      flag('latency-tracking', 'yes'),
+      text('latency-tracking-info-percentiles', '50 99 99.9', readPercentiles),
       text('requirepass', settings.password ?? ''),
       whole('acllog-max-len', 128, 0, 2 ** 31 - 1),
       choice('acl-pubsub-default', 'resetchannels', ['allchannels', 'resetchannels']),
       fixed('aclfile', ''),
-      fixed('port', settings.tls === undefined ? String(settings.port) : '0'),
-      fixed('tls-port', settings.tls === undefined ? '0' : String(settings.port)),
-      fixed('bind', settings.address),
+      only('port', settings.tls === undefined ? String(settings.port) : '0', WHERE_OPENED),
+      only('tls-port', settings.tls === undefined ? '0' : String(settings.port), WHERE_OPENED),
+      only('bind', settings.address, WHERE_OPENED),
       fixed('unixsocket', ''),
       fixed('cluster-enabled', settings.isCluster ? 'yes' : 'no'),
       fixed('daemonize', 'no'),
@@ -107,7 +113,7 @@ export class DoorParameters {
       fixed('io-threads', String(settings.ioThreads ?? 1)),
       fixed('replicaof', ''),
       fixed('slaveof', ''),
-      fixed('protected-mode', 'no'),
+      only('protected-mode', 'no', 'there is no protected mode; set a password with --password-file'),
       fixed('enable-debug-command', 'yes'),
     ]
   }
@@ -123,6 +129,8 @@ export class DoorParameters {
     this.slowLogMax = number('slowlog-max-len')
     this.latencyThresholdMs = number('latency-monitor-threshold')
     this.trackedKeysMax = number('tracking-table-max-keys')
+    this.tracksLatency = this.get('latency-tracking') === 'yes'
+    this.percentiles = this.get('latency-tracking-info-percentiles')!.split(' ').filter(Boolean).map(Number)
   }
 }
 
@@ -150,6 +158,18 @@ function readSave(given: string): string {
   if (words.length % 2 !== 0 || words.some((word) => !/^\d{1,10}$/.test(word)))
     throw new CommandFault('Invalid save parameters')
   return words.join(' ')
+}
+
+/** As `50 99 99.9`. */
+function readPercentiles(given: string): string {
+  const name = 'latency-tracking-info-percentiles'
+  const words = given === '' ? [] : given.split(' ')
+  if (words.some((word) => !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(word)))
+    throw new CommandFault(`Invalid ${name} parameters`)
+  const percents = words.map(Number)
+  if (percents.some((percent) => percent < 0 || percent > 100))
+    throw new CommandFault(`${name} parameters should sit between [0.0,100.0]`)
+  return percents.map((percent) => String(Number(percent.toFixed(6)))).join(' ')
 }
 
 function eventsParameter(notifications: Notifications): Parameter {

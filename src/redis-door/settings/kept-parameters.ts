@@ -1,4 +1,4 @@
-import { flag, memory, type Parameter, text, whole } from './parameter.ts'
+import { flag, memory, memoryOrPercent, type Parameter, text, whole } from './parameter.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 
@@ -51,10 +51,9 @@ export function keptParameters(): readonly Parameter[] {
     flag('replica-read-only', 'yes'),
     text('loglevel', 'notice'),
     flag('crash-log-enabled', 'yes'),
-    flag('latency-tracking', 'yes'),
     whole('busy-reply-threshold', 5000, 0, MAX),
     whole('lua-time-limit', 5000, 0, MAX),
-    memory('maxmemory-clients', 0),
+    memoryOrPercent('maxmemory-clients', 0),
     whole('shutdown-timeout', 10, 0, 2 ** 31 - 1),
   ]
 }

@@ -37,6 +37,20 @@ export function memory(name: string, value: number, min: number = 0, max: number
   }
 }
 
+/** Bytes, or such as 5% of another setting. */
+export function memoryOrPercent(name: string, value: number): Parameter {
+  const bytes = memory(name, value)
+  return {
+    ...bytes,
+    read(text) {
+      const [, percent] = /^(\d{1,9})%$/.exec(text) ?? []
+      if (percent === undefined) return bytes.read!(text)
+      if (Number(percent) > 100) throw new CommandFault('percentage argument must be less or equal to 100')
+      return text
+    },
+  }
+}
+
 /** Such as 64mb: k is 1,000, kb 1,024. */
 export function bytesOfMemory(text: string): number | undefined {
   const [, digits, unit] = /^(\d{1,16})([a-z]{0,2})$/i.exec(text) ?? []

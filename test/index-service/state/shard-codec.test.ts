@@ -13,6 +13,7 @@ const commands: readonly ShardCommand[] = [
   { calls: [call] },
   { calls: [call, { name: 'PING', args: [] }, call] },
   { calls: [call, { ...call, db: 2 }], apart: true },
+  { calls: [call], watched: [{ key: bytes('a'), version: 3 }], admitted: true },
   { calls: [call], waiter: 2 ** 48 + 17 },
   { calls: [call, { ...call, origin: 2 ** 52 + 1 }, { ...call, db: 3, origin: 7 }] },
   { calls: [], watched: [{ key: bytes('a'), version: 0 }] },
@@ -91,6 +92,6 @@ test('damaged bytes are a command or are refused, and take no more memory than t
 
 test('kinds and flags that are not known are refused by name', () => {
   assert.throws(() => shardCodec.decode(Uint8Array.of(9)), /kind 9 is unknown/)
-  assert.throws(() => shardCodec.decode(Uint8Array.of(1, 32, 0)), /set of flags 32 is unknown/)
+  assert.throws(() => shardCodec.decode(Uint8Array.of(1, 64, 0)), /set of flags 64 is unknown/)
   assert.throws(() => shardCodec.decode(Uint8Array.of(3, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)), /not whole/)
 })

@@ -267,6 +267,21 @@ test('above its memory a machine refuses what may take more, and runs what does 
   assert.equal(lone.run('SET', 'a', '1'), 'OK')
 })
 
+test('what a program did, which looked at the memory before, is done as a whole', () => {
+  const lone = new LoneMachine({ memoryMax: 4_000 })
+  const calls = [
+    ['SET', 'a', 'x'.repeat(5_000)],
+    ['DEL', 'a'],
+    ['SET', 'b', 'x'.repeat(5_000)],
+    ['LPUSH', 'l', 'y'],
+  ]
+  const replies = lone.apply({ calls: calls.map(callOf), watched: [], admitted: true })
+  assert.deepEqual(replies, ['OK', 1, 'OK', 1])
+  assert.match(text(lone.run('SET', 'c', '1')), /^-OOM /)
+  const half = lone.apply({ calls: calls.slice(1).map(callOf), watched: [] }) as Reply[]
+  assert.deepEqual(half.map(text), ['0', ...Array.from({ length: 2 }, () => text(lone.run('SET', 'c', '1')))])
+})
+
 test('a key is gone when the log says that its time has come, and not before', () => {
   const lone = new LoneMachine()
   lone.run('SET', 'a', '1', 'PX', '100')

@@ -19,16 +19,21 @@ export interface TestDoor extends AsyncDisposable {
 
 export interface TestDoorOptions extends Partial<DoorSettings> {
   readonly shards?: number
+  readonly memoryBytes?: number
 }
 
 let doors = 0
 
 /** The test calls `useRuntimeDirectory()` of `test/cluster/support.ts` first. */
-export async function openDoor({ shards = 1, ...settings }: TestDoorOptions = {}): Promise<TestDoor> {
+export async function openDoor({
+  shards = 1,
+  memoryBytes = 256 * 2 ** 20,
+  ...settings
+}: TestDoorOptions = {}): Promise<TestDoor> {
   doors += 1
   const name = `door-${process.pid}-${doors}`
   const group = await joinGroup({ rank: 0, size: 1, rendezvous: `local:${name}` })
-  const node = await openNode(group, { name, replicas: 1, shards, memoryBytes: 256 * 2 ** 20 })
+  const node = await openNode(group, { name, replicas: 1, shards, memoryBytes })
   const door = await RedisDoor.open(node, {
     ...{ address: '127.0.0.1', port: 0, password: undefined, clientsMax: 100, timeoutMs: 10_000 },
     ...{ announce: '127.0.0.1', isCluster: false },

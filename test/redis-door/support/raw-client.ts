@@ -28,6 +28,8 @@ function readAnswer(bytes: Buffer, at: number): Read | undefined {
       return { answer: Number(line), end }
     case ',':
       return { answer: { double: line }, end }
+    case '(':
+      return { answer: { bigNumber: line }, end }
     case '#':
       return { answer: line === 't', end }
     case '_':

@@ -1,9 +1,12 @@
 import { Buffer } from 'node:buffer'
+import { JSON_DEPTH_MAX, type JsonSettings } from './json-settings.ts'
 import { type Lua, LuaFault } from './lua.ts'
 import type { Pointer } from './wasm.ts'
 
-const DEPTH_MAX = 1000
-const NUMBER = /-?(?:0[xX][\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[iI]nf(?:inity)?|[nN]a[nN])/y
+/** What C takes for a number. */
+const NUMBER = /[-+]?(?:0x[\da-f]+|\d+(?:\.\d*)?(?:e[-+]?\d+)?|inf(?:inity)?|nan)/iy
+/** What is one in JSON, or at least begins so. */
+const STRICT_NUMBER = /-?(?:0(?![\dx])|[1-9]\d*)(?:\.\d*)?(?:e[-+]?\d+)?/iy
 const SPACE = /[ \t\n\r]*/y
 const WORD = /true|false|null/y
 const PLAIN = /[^"\\]*/y
@@ -39,10 +42,12 @@ class JsonReader {
   readonly #lua: Lua
   readonly #state: Pointer
   readonly #text: string
+  readonly #settings: JsonSettings
   #at = 0
   #depth = 0
 
-  constructor(lua: Lua, state: Pointer, text: string) {
+  constructor(lua: Lua, state: Pointer, text: string, settings: JsonSettings) {
+    this.#settings = settings
     this.#lua = lua
     this.#state = state
     this.#text = text
@@ -79,7 +84,7 @@ class JsonReader {
     }
     if (start === '{' || start === '[') {
       this.#depth += 1
-      if (this.#depth > DEPTH_MAX)
+      if (this.#depth > Math.min(this.#settings.decodeDepthMax, JSON_DEPTH_MAX))
         throw new LuaFault(`Found too many nested data structures (${this.#depth}) at character ${this.#at + 1}`)
       if (start === '{') this.#object()
       else this.#list()
@@ -93,10 +98,14 @@ class JsonReader {
   }
 
   #number(): void {
-    const text = this.#match(NUMBER)
+    const { decodesInvalid } = this.#settings
+    const start = this.#text[this.#at] ?? ''
+    const text = this.#match(decodesInvalid ? NUMBER : STRICT_NUMBER)
+    if (text === undefined && (decodesInvalid ? /[-+]/ : /[-\d]/).test(start))
+      throw this.#invalid('invalid number', this.#at)
     if (text === undefined) throw this.#unexpected('value')
     const isNegative = text.startsWith('-')
-    const plain = (isNegative ? text.slice(1) : text).toLowerCase()
+    const plain = text.replace(/^[-+]/, '').toLowerCase()
     const value = plain.startsWith('inf') ? Number.POSITIVE_INFINITY : plain === 'nan' ? Number.NaN : Number(plain)
     this.#lua.pushNumber(this.#state, isNegative ? -value : value)
   }
@@ -188,7 +197,8 @@ class JsonReader {
     const at = this.#at
     const start = this.#text[at]
     const word = this.#match(WORD)
-    const isNumber = word === undefined && this.#match(NUMBER) !== undefined
+    const number = this.#settings.decodesInvalid ? NUMBER : STRICT_NUMBER
+    const isNumber = word === undefined && this.#match(number) !== undefined
     const token = isNumber ? 'T_NUMBER' : (tokens[word ?? start ?? ''] ?? 'invalid token')
     return new LuaFault(`Expected ${expected} but found ${token} at character ${at + 1}`)
   }
@@ -199,6 +209,6 @@ class JsonReader {
 }
 
 /** Push what JSON says. @throws LuaFault */
-export function pushJson(lua: Lua, state: Pointer, text: string): void {
-  new JsonReader(lua, state, text).read()
+export function pushJson(lua: Lua, state: Pointer, text: string, settings: JsonSettings): void {
+  new JsonReader(lua, state, text, settings).read()
 }

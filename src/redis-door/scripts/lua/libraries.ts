@@ -1,20 +1,19 @@
+import { wrongType } from './bad-argument.ts'
 import { bitLibrary } from './bit-library.ts'
-import { pushJson } from './json-reader.ts'
-import { jsonOf } from './json-writer.ts'
-import { type Lua, LuaFault, type LuaFunction } from './lua.ts'
+import { JsonLibrary } from './json-library.ts'
+import type { Lua, LuaFunction } from './lua.ts'
 import { packAll } from './message-pack.ts'
 import { unpackAll, unpackSome } from './message-unpack.ts'
+import { structLibrary } from './struct-library.ts'
 import { LuaType, type Pointer } from './wasm.ts'
 
 /** Libraries that scripts of Redis find, besides those of Lua. */
 export function pushLibraries(lua: Lua, state: Pointer): void {
   pushFunctions(lua, state, 'bit', bitLibrary(lua))
-  pushFunctions(lua, state, 'cjson', jsonLibrary(lua))
-  lua.getField(state, -1, 'cjson')
-  lua.pushNull(state)
-  lua.setField(state, -2, 'null')
-  lua.pop(state, 1)
+  new JsonLibrary(lua).pushShared(state)
+  lua.setField(state, -2, 'cjson')
   pushFunctions(lua, state, 'cmsgpack', packLibrary(lua))
+  pushFunctions(lua, state, 'struct', structLibrary(lua))
 }
 
 /** A table with functions, for a name in the table on top of the stack. */
@@ -30,21 +29,6 @@ export function pushFunctions(
     lua.setField(state, -2, each)
   }
   lua.setField(state, -2, name)
-}
-
-function jsonLibrary(lua: Lua): Readonly<Record<string, LuaFunction>> {
-  return {
-    encode: (state) => {
-      if (lua.top(state) !== 1) throw new LuaFault("bad argument #1 to 'encode' (expected 1 argument)")
-      lua.pushText(state, jsonOf(lua, state))
-      return 1
-    },
-    decode: (state) => {
-      if (lua.top(state) !== 1) throw new LuaFault("bad argument #1 to 'decode' (expected 1 argument)")
-      pushJson(lua, state, textArgument(lua, state, 'decode'))
-      return 1
-    },
-  }
 }
 
 function packLibrary(lua: Lua): Readonly<Record<string, LuaFunction>> {
@@ -67,6 +51,5 @@ function packLibrary(lua: Lua): Readonly<Record<string, LuaFunction>> {
 function textArgument(lua: Lua, state: Pointer, name: string): string {
   const type = lua.typeAt(state, 1)
   if (type === LuaType.String || type === LuaType.Number) return lua.textAt(state, 1)
-  const found = lua.top(state) === 0 ? 'no value' : lua.typeNameAt(state, 1)
-  throw new LuaFault(`bad argument #1 to '${name}' (string expected, got ${found})`)
+  throw wrongType(lua, state, 1, name, 'string')
 }

@@ -127,8 +127,17 @@ export class Lua {
 
   /** A new function, which lives as long as this. */
   pushFunction(state: Pointer, run: LuaFunction): void {
+    this.pushClosure(state, this.newFunction(run), 0)
+  }
+
+  /** The same for a function that is there, with values from the top of the stack, which become its own. */
+  pushClosure(state: Pointer, pointer: Pointer, values: number): void {
+    this.#module._lua_pushcclosure(state, pointer, values)
+  }
+
+  newFunction(run: LuaFunction): Pointer {
     const module = this.#module
-    const pointer = module.addFunction((running) => {
+    return module.addFunction((running) => {
       let fault: LuaFault
       try {
         return run(running)
@@ -140,11 +149,10 @@ export class Lua {
       this.#pushFault(running, fault)
       return module._lua_error(running)
     }, 'ii')
-    module._lua_pushcclosure(state, pointer, 0)
   }
 
   newTable(state: Pointer, list: number = 0, fields: number = 0): void {
-    this.#room(state)
+    this.room(state)
     this.#module._lua_createtable(state, list, fields)
   }
 
@@ -252,7 +260,8 @@ export class Lua {
     if (isPlaced) this.join(state, 2)
   }
 
-  #room(state: Pointer): void {
+  /** For a few values on the stack. @throws LuaFault if it is too high. */
+  room(state: Pointer): void {
     if (this.#module._lua_checkstack(state, 8) === 0) throw new LuaFault('stack overflow')
   }
 

@@ -113,9 +113,7 @@ class Packer {
   #table(depth: number): void {
     const lua = this.#lua
     const state = this.#state
-    // Room on the stack.
-    lua.newTable(state)
-    lua.pop(state, 1)
+    lua.room(state)
     const table = lua.top(state)
     const { count, isList } = shapeOf(lua, state)
     if (isList) {

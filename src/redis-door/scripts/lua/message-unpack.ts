@@ -2,12 +2,16 @@ import { Buffer } from 'node:buffer'
 import { type Lua, LuaFault } from './lua.ts'
 import type { Pointer } from './wasm.ts'
 
+/** Deeper lists would need more of the stack than there is. */
+const DEPTH_MAX = 1500
+
 /** Pushes values that are written as MessagePack, as `cmsgpack` does. */
 class Unpacker {
   readonly #lua: Lua
   readonly #state: Pointer
   readonly #bytes: Buffer
   at: number
+  #depth = 0
 
   constructor(lua: Lua, state: Pointer, bytes: Uint8Array, from: number) {
     this.#lua = lua
@@ -22,9 +26,15 @@ class Unpacker {
 
   /** @throws LuaFault */
   push(): void {
+    this.#depth += 1
+    if (this.#depth > DEPTH_MAX) throw new LuaFault('stack overflow')
+    this.#pushMarked(this.#uint(1))
+    this.#depth -= 1
+  }
+
+  #pushMarked(mark: number): void {
     const lua = this.#lua
     const state = this.#state
-    const mark = this.#uint(1)
     if (mark < 0x80) lua.pushNumber(state, mark)
     else if (mark >= 0xe0) lua.pushNumber(state, mark - 0x100)
     else if (mark < 0x90) this.#map(mark & 0xf)
@@ -92,8 +102,7 @@ export function unpackAll(lua: Lua, state: Pointer): number {
   const unpacker = new Unpacker(lua, state, lua.bytesAt(state, 1), 0)
   let count = 0
   for (; !unpacker.isOver; count += 1) {
-    lua.newTable(state)
-    lua.pop(state, 1)
+    lua.room(state)
     unpacker.push()
   }
   return count

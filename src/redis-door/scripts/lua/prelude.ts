@@ -52,7 +52,7 @@ function string.format(text, ...)
   end
   return format(text, unpack(values, 1, count))
 end
-string.gfind, string.dump, string.pack, string.packsize, string.unpack = gmatch, nil, nil, nil, nil
+string.gfind, string.pack, string.packsize, string.unpack = gmatch, nil, nil, nil
 
 function math.floor(x) return floor(x) + 0.0 end
 function math.ceil(x) return ceil(x) + 0.0 end
@@ -60,6 +60,7 @@ local random, log, exp = math.random, math.log, math.exp
 function math.random(...)
   if select('#', ...) == 0 then return random() end
   local m, n = ...
+  if n == nil and whole(m) == 0 then error("bad argument #1 to 'random' (interval is empty)", 2) end
   if n == nil then return random(whole(m)) + 0.0 end
   return random(whole(m), whole(n)) + 0.0
 end
@@ -81,11 +82,13 @@ function math.tanh(x)
   if x > 20 then return 1.0 elseif x < -20 then return -1.0 end
   return (exp(2 * x) - 1) / (exp(2 * x) + 1)
 end
-math.mod = math.fmod
+math.mod, math.atan2 = math.fmod, math.atan
 math.type, math.tointeger, math.ult, math.maxinteger, math.mininteger = nil, nil, nil, nil, nil
 
-G.unpack = unpack
+G.unpack, G.rawlen, G._VERSION = unpack, nil, 'Lua 5.1'
+table.unpack, table.pack, table.move, coroutine.close, coroutine.isyieldable = nil, nil, nil, nil, nil
 function table.getn(t) return #t end
+function table.setn() error("'setn' is obsolete", 2) end
 function table.maxn(t)
   local max = 0
   for key in next, t do if type(key) == 'number' and key > max then max = key end end
@@ -148,7 +151,13 @@ end
 for _, name in ipairs({ 'string', 'table', 'math', 'coroutine', 'redis', 'cjson', 'cmsgpack', 'bit', 'struct' }) do
   if G[name] ~= nil then G[name] = shielded(G[name]) end
 end
-getmetatable('').__metatable = false
+-- What scripts see as the metatable of what is protected.
+local metatables = setmetatable({}, { __mode = 'k' })
+getmetatable('').__metatable = shielded({ __index = G.string })
+function G.getmetatable(t)
+  if shields[t] then return metatables[t] end
+  return getmetatable(t)
+end
 local READONLY = 'Attempt to modify a readonly table'
 local rawset_54 = rawset
 function G.rawset(t, key, value)
@@ -161,6 +170,7 @@ function G.setmetatable(t, metatable)
 end
 setmetatable(G, { __index = missing })
 local seen = shielded(G)
+metatables[seen] = shielded({ __index = missing })
 rawset_54(G, '_G', seen)
 
 -- Where in the script it was, and a table of any error.

@@ -1,6 +1,6 @@
 /** Tokens of Lua that may hold what is written otherwise in Lua 5.1. */
 const TOKEN =
-  /--\[(=*)\[[\s\S]*?\]\1\]|--[^\n]*|\[(=*)\[[\s\S]*?\]\2\]|"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'|[A-Za-z_]\w*|0[xX][\dA-Fa-f]+(?![\w.])|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/g
+  /--\[(=*)\[[\s\S]*?\]\1\]|--[^\n]*|\[(=*)\[[\s\S]*?\]\2\]|"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'|[A-Za-z_]\w*|0[xX][\dA-Fa-f.]*(?:[pP][+-]?\d+)?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/g
 /** Escapes that mean the same in both. */
 const KNOWN_ESCAPE = /^[abfnrtv\\"'\n\r\d]$/
 
@@ -14,7 +14,7 @@ export function sourceFor54(script: string): string {
   return script.replace(TOKEN, (token) => {
     const first = token[0]!
     if (first === '"' || first === "'") return token.includes('\\') ? withoutEscapes(token) : token
-    if (/^0[xX]/.test(token)) return asDouble(token)
+    if (/^0[xX][\dA-Fa-f]+$/.test(token)) return asDouble(token)
     return /^\d+$/.test(token) ? `${token}e0` : token
   })
 }

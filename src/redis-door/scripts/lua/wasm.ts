@@ -61,6 +61,8 @@ export const LuaType = {
 
 /** What luaconf.h says of the package's build. */
 export const REGISTRY = -1_001_000
+/** The first value of a closure. */
+export const OWN_VALUE: number = REGISTRY - 1
 /**
  * With these characters alone, Lua 5.4 takes a double for one that looks like an integer, and adds `.0` where it shows
  * it. Lua 5.1 does not: without the characters, nothing looks like an integer.
