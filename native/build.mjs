@@ -1,5 +1,5 @@
 // Builds the addon: every .cc of this folder, against the headers of the package node-api-headers. A package that is
-// installed has them in one file, which scripts/bundle.mjs writes: dist/native/sources.json.gz, names and texts.
+// installed has them in one file, which scripts/bundle.mjs writes: dist/native/sources.json.br, names and texts.
 // It needs a C++ compiler and no network.
 //   node native/build.mjs                for this machine, into build/Release
 //   node native/build.mjs --sanitize     with AddressSanitizer and UndefinedBehaviorSanitizer, into build/Sanitized
@@ -13,7 +13,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 
 /**
  * The least glibc that a prebuilt addon may need: that of RHEL 9, Amazon Linux 2023, Ubuntu 22.04 and Debian 12.
@@ -45,7 +45,7 @@ const run = promisify(execFile)
 function unpackSources() {
   const folder = join(here, 'build', 'sources')
   mkdirSync(folder, { recursive: true })
-  const texts = JSON.parse(gunzipSync(readFileSync(join(here, '../dist/native/sources.json.gz'))).toString())
+  const texts = JSON.parse(brotliDecompressSync(readFileSync(join(here, '../dist/native/sources.json.br'))).toString())
   for (const [name, text] of Object.entries(texts)) {
     const path = join(folder, name)
     if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
@@ -108,8 +108,9 @@ function unitsOf(sources, arch) {
 function flagsOf(unit, arch) {
   if (!isOfArrays(unit)) return []
   const isWide = unit.startsWith('arrays-kernels-') && !(arch === 'x64' && unit.includes('baseline'))
-  // Vectors are passed only between functions that are inlined: how others would take them does not matter.
-  const flags = ['-ffp-contract=off', '-Wno-psabi']
+  // Vectors are passed only between functions that are inlined: how others would take them does not matter. Each file
+  // keeps its own flags for its own processors, so nothing is optimized at the end.
+  const flags = ['-ffp-contract=off', '-Wno-psabi', '-fno-lto']
   if (unit.includes('avx512')) flags.push('--param=asan-use-after-return=0')
   return isWide && arch === 'x64' ? ['-O2', '-ftree-vectorize', '-fvect-cost-model=dynamic', ...flags] : flags
 }
@@ -225,6 +226,8 @@ async function buildPrebuilt(isRelease) {
       // Small, since it travels: the whole package has at most 5 MB.
       compileFlags: [
         '-Os',
+        '-flto',
+        '-fno-ident',
         '-ffunction-sections',
         '-fdata-sections',
         '-fno-asynchronous-unwind-tables',
@@ -236,7 +239,9 @@ async function buildPrebuilt(isRelease) {
       // On arm64, what is read-only after relocation would end at a page of 64 KiB: up to that many zeros in the file.
       linkFlags: [
         '-static-libstdc++',
-        '-Wl,--exclude-libs,ALL,--gc-sections,-z,noseparate-code',
+        '-Os',
+        '-flto',
+        '-Wl,--exclude-libs,ALL,--gc-sections,-z,noseparate-code,--build-id=none,--hash-style=gnu',
         ...(arch === 'arm64' ? ['-Wl,-z,norelro'] : []),
         '-s',
       ],

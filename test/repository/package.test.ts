@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 import { root } from './checkout.ts'
 import { packedFiles } from './packed-files.ts'
 
@@ -23,7 +23,7 @@ test('the package carries all that a user needs and nothing that only a develope
   const files = packedFiles()
   for (const name of [
     'native/build.mjs',
-    'dist/native/sources.json.gz',
+    'dist/native/sources.json.br',
     'package.json',
     'LICENSE',
     'README.md',
@@ -48,7 +48,7 @@ test('the package carries all that a user needs and nothing that only a develope
 test('the sources of the addon are packed, each as it is, to build from', () => {
   const names = readdirSync(join(root, 'native')).filter((name) => /\.(cc|h)$/.test(name))
   assert.ok(names.length > 0)
-  const packed = gunzipSync(readFileSync(join(root, 'dist/native/sources.json.gz'))).toString()
+  const packed = brotliDecompressSync(readFileSync(join(root, 'dist/native/sources.json.br'))).toString()
   const texts = names.sort().map((name) => [name, readFileSync(join(root, 'native', name), 'utf8')] as const)
   assert.deepEqual(Object.entries(JSON.parse(packed) as object), texts)
 })
