@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aether } from '../../cli/command-line.ts'
 
-test('bench replicate measures replicas, parked, spinning and on disks, and a bare WRITE', () => {
+test('bench replicate measures replicas, parked, spinning, in the program and on disks, and a bare WRITE', () => {
   const options = ['--time-ms', '5', '--processes', '3', '--sizes', '64', '--peers', 'none', '--json']
   const { status, stdout, stderr } = aether('bench', 'replicate', ...options)
   assert.equal(status, 0, stderr)
@@ -15,7 +15,9 @@ test('bench replicate measures replicas, parked, spinning and on disks, and a ba
   }[]
   const both = ['one-3', 'many-3']
   const expected = [
-    ...['aether', 'aether spinning', 'aether on disk'].flatMap((provider) => both.map((op) => `${op}, ${provider}`)),
+    ...['aether', 'aether spinning', 'aether in the program', 'aether on disk'].flatMap((provider) =>
+      both.map((op) => `${op}, ${provider}`),
+    ),
     'one-3, bare WRITE',
   ]
   assert.deepEqual(

@@ -52,7 +52,7 @@ export async function benchAgreement(options: AgreementBenchOptions = {}): Promi
 const OWN = 'aether'
 
 async function commits(op: string, count: number, timeMs: number): Promise<BenchRow> {
-  await using replicas = await Replicas.start(count, 0, undefined)
+  await using replicas = await Replicas.start({ replicas: count })
   const { run, cpuNs } = await replicas.propose(VALUE_BYTES, 1, timeMs)
   return laneRow({ op, provider: OWN, bytes: VALUE_BYTES }, [run], cpuNs)
 }

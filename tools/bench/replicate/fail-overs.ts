@@ -36,7 +36,7 @@ export interface TimedFailOver {
  */
 export async function* failOvers(replicas: number, bytes: number, kills: number): AsyncGenerator<TimedFailOver> {
   const plan: ReplicaPlan = {
-    ...{ name: `bench-fail-over-${process.pid}-${replicas}-${bytes}`, replicas, spinMs: 0 },
+    ...{ name: `bench-fail-over-${process.pid}-${replicas}-${bytes}`, replicas, spinMs: 0, thread: 'own' as const },
     directory: undefined,
   }
   const children = new Map<number, ChildProcess>()

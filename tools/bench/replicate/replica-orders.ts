@@ -7,6 +7,8 @@ export interface ReplicaPlan {
   readonly name: string
   readonly replicas: number
   readonly spinMs: number
+  /** Where the replica runs. */
+  readonly thread: 'own' | 'program'
   /** Where it keeps its log; undefined: in memory. */
   readonly directory: string | undefined
 }

@@ -9,10 +9,10 @@ import { type Lane, runLanes, warmLanes } from '../lanes.ts'
 import { LastCommand } from './last-command.ts'
 import type { FromReplica, ReplicaPlan, ToReplica } from './replica-orders.ts'
 
-async function run({ name, replicas, spinMs, directory }: ReplicaPlan): Promise<void> {
+async function run({ name, replicas, spinMs, thread, directory }: ReplicaPlan): Promise<void> {
   const group = await join({ name })
   const machine = await replicate(group, {
-    ...{ name: 'bench', machine: () => new LastCommand(), replicas, codec: asBytes, spinMs },
+    ...{ name: 'bench', machine: () => new LastCommand(), replicas, codec: asBytes, spinMs, thread },
     ...(directory === undefined ? {} : { directory }),
   })
   const say = (message: FromReplica): void => void process.send?.(message)

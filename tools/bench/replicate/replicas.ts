@@ -10,6 +10,14 @@ import type { FromReplica, ReplicaPlan, ToReplica } from './replica-orders.ts'
 
 let groups = 0
 
+/** How many there are, and how each runs. */
+export interface ReplicasOptions {
+  readonly replicas: number
+  readonly spinMs?: number
+  readonly thread?: ReplicaPlan['thread']
+  readonly directory?: string
+}
+
 /** The replicas of one machine, each in a process of its own. */
 export class Replicas implements AsyncDisposable {
   readonly #processes: readonly ChildProcess[]
@@ -21,12 +29,12 @@ export class Replicas implements AsyncDisposable {
   }
 
   /** With a `directory`, their logs are in it. */
-  static async start(replicas: number, spinMs: number, directory?: string): Promise<Replicas> {
+  static async start({ replicas, spinMs = 0, thread = 'own', directory }: ReplicasOptions): Promise<Replicas> {
     groups += 1
     const name = `bench-replicate-${process.pid}-${groups}`
     const planOf = (replica: number): ReplicaPlan => {
       const own = directory === undefined ? undefined : join(directory, `${replica}`)
-      return { ...{ name, replicas, spinMs }, directory: own }
+      return { ...{ name, replicas, spinMs, thread }, directory: own }
     }
     const script = fileURLToPath(new URL('./replica-process.js', import.meta.url))
     const processes = Array.from({ length: replicas }, (_, replica) =>

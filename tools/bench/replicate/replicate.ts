@@ -13,7 +13,7 @@ import { unlessMissing } from '../peers/unless-missing.ts'
 import { type BenchRow, rowOf, withBaselines } from '../row.ts'
 import { ScratchDirectory } from '../scratch-directory.ts'
 import { failOvers, type TimedFailOver } from './fail-overs.ts'
-import { Replicas } from './replicas.ts'
+import { Replicas, type ReplicasOptions } from './replicas.ts'
 
 export interface ReplicateBenchOptions extends BenchOptions {
   /** Numbers of replicas; default 3 and 5. */
@@ -54,8 +54,9 @@ export async function benchReplicate(options: ReplicateBenchOptions = {}): Promi
   }
   for (const count of processes) {
     const plan: Plan = { count, sizes, timeMs, keep }
-    await benchReplicas(plan, 'aether', 0)
-    await benchReplicas(plan, 'aether spinning', SPIN_MS)
+    await benchReplicas(plan, 'aether', {})
+    await benchReplicas(plan, 'aether spinning', { spinMs: SPIN_MS })
+    await benchReplicas(plan, 'aether in the program', { thread: 'program' })
     await benchOnDisk(plan)
     await benchWrite(plan)
     if (peers.includes('Redis')) await unlessMissing('Redis', onMissing, () => benchRedis(plan))
@@ -100,16 +101,15 @@ const opOf = (depth: number, count: number): string => `${depth === 1 ? 'one' : 
 /** Each answer waits until a majority has the command on its disks. */
 async function benchOnDisk(plan: Plan): Promise<void> {
   using scratch = new ScratchDirectory()
-  await benchReplicas(plan, 'aether on disk', 0, scratch.path)
+  await benchReplicas(plan, 'aether on disk', { directory: scratch.path })
 }
 
 async function benchReplicas(
   { count, sizes, timeMs, keep }: Plan,
   provider: string,
-  spinMs: number,
-  directory?: string,
+  options: Omit<ReplicasOptions, 'replicas'>,
 ): Promise<void> {
-  await using replicas = await Replicas.start(count, spinMs, directory)
+  await using replicas = await Replicas.start({ replicas: count, ...options })
   for (const bytes of sizes)
     for (const depth of [1, DEPTH]) {
       const { run, cpuNs } = await replicas.propose(bytes, depth, timeMs)

@@ -238,7 +238,7 @@ export const commonKinds: Readonly<Record<CommonName, RowKind<BenchRow>>> = {
   replicate: commonKind(
     [
       'one-N: one proposal after the other, with N replicas, each a process of its own. many-N: 64 are under way. They are made by the program of the',
-      'leader; spinning: its threads do not sleep while they wait. bare WRITE stores the bytes in the memory of the others, and nothing else. Redis is',
+      'leader; spinning: its threads do not sleep while they wait; in the program: replicas have no thread. bare WRITE stores the bytes in the memory of the others, and nothing else. Redis is',
       'SET and WAIT for a majority, etcd is put at the fastest member. Both are asked over a socket. on disk: each answer waits for disks. cpu is that of all',
       'processes; for bare WRITE of the one that writes. ratio is the time divided by that of the row it names. fail-over-N (--kills): leaders are killed',
       'while 8 commands are under way; stages count from when the next leader found that none was left.',
