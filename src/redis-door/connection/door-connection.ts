@@ -155,7 +155,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
   /** Answer reads at the start of a piece out of memory. What is left of it is returned. */
   #answerLooks(piece: Buffer): Buffer {
     let rest = piece
-    while (rest.length > 0 && this.#mayLook()) {
+    while (mayBeLook(rest) && this.#mayLook()) {
       const looks = this.#door.router.looks()
       const answered = looks?.answer(rest, this.#writer.room(LOOK_REPLY_BYTES), this.client) ?? 0
       if (answered === 0) break
@@ -451,6 +451,14 @@ export class DoorConnection implements ClientLine, StreamOwner {
 
 function isPush(reply: DoorReply): boolean {
   return typeof reply === 'object' && reply !== null && 'push' in reply
+}
+
+/** Whether bytes may begin with a `GET` or `HGET`: a short look, since most do not. */
+function mayBeLook(bytes: Uint8Array): boolean {
+  // *2 $3 GET, and *3 $4 HGET.
+  const count = bytes[1]
+  const initial = bytes[8]! | 0x20
+  return (count === 0x32 && initial === 0x67) || (count === 0x33 && initial === 0x68)
 }
 
 /** A read of one string, or of one field. */
