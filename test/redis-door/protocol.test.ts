@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { spawn } from 'node:child_process'
 import { test } from 'node:test'
-import { ReplyWriter } from '../../src/redis-door/protocol/reply-writer.ts'
+import { doubleText, ReplyWriter } from '../../src/redis-door/protocol/reply-writer.ts'
 import { ProtocolFault } from '../../src/redis-door/protocol/request.ts'
 import { RequestReader } from '../../src/redis-door/protocol/request-reader.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
@@ -54,6 +54,25 @@ const sequences: readonly (readonly [bytes: string, requests: readonly string[]]
   ['*1\r\n$1001\r\n', ['Protocol error: invalid bulk length']],
   ['a "b\r\n', ['Protocol error: unbalanced quotes in request']],
 ]
+
+/** As printf("%.17g") of C has them. */
+const doubles: readonly (readonly [value: number, text: string])[] = [
+  [1e-4, '0.0001'],
+  [0.000099, '9.8999999999999994e-05'],
+  [-0.000099, '-9.8999999999999994e-05'],
+  [1e-5, '1.0000000000000001e-05'],
+  [1.5e-5, '1.5e-05'],
+  [-2.5e-7, '-2.4999999999999999e-07'],
+  [0.1, '0.10000000000000001'],
+  [1e16, '10000000000000000'],
+  [1e17, '1e+17'],
+  [1e21, '1e+21'],
+  [123456789012345680, '1.2345678901234568e+17'],
+]
+
+test('doubles are written as C writes them', () => {
+  for (const [value, text] of doubles) assert.equal(doubleText(value), text)
+})
 
 test('every split of the bytes comes to the same requests', () => {
   for (const [text, requests] of sequences) {

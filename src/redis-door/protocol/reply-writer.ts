@@ -210,7 +210,7 @@ export function doubleText(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e17) return Object.is(value, -0) ? '-0' : String(value)
   const [mantissa, exponent] = value.toExponential(16).split('e') as [string, string]
   const power = Number(exponent)
-  if (power >= -5 && power < 17) return trimmed(value.toFixed(Math.min(100, 16 - power)))
+  if (power >= -4 && power < 17) return trimmed(value.toFixed(Math.min(100, 16 - power)))
   return `${trimmed(mantissa)}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
 }
 
