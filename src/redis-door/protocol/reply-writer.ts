@@ -6,6 +6,8 @@ import { type DoorReply, type NO_REPLY, NULL_ARRAY, type TaggedReply } from './d
 export type ProtocolVersion = 2 | 3
 
 const START_BYTES = 1024
+/** Shorter than a call for what is usual. */
+const WRITTEN_BY_LOOP_MAX = 24
 /** A buffer that grew beyond this is not kept. */
 const KEPT_BYTES = 16 * 1024
 
@@ -177,8 +179,11 @@ export class ReplyWriter {
   }
 
   #ascii(text: string): void {
-    this.#room(text.length)
-    this.#length += this.#bytes.write(text, this.#length, 'latin1')
+    const { length } = text
+    this.#room(length)
+    if (length > WRITTEN_BY_LOOP_MAX) this.#bytes.write(text, this.#length, 'latin1')
+    else for (let at = 0; at < length; at += 1) this.#bytes[this.#length + at] = text.charCodeAt(at)
+    this.#length += length
   }
 
   #room(bytes: number): void {
