@@ -18,7 +18,7 @@ import type { LateNews } from '../scripts/script-calls.ts'
 import { readsOf } from '../tracking/transaction-reads.ts'
 import { chosenDatabase } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
-import { isReplicaOf, replicaFor, tellLate } from './scripting.ts'
+import { isReplicaOf, replicaFor, runScripts, tellLate } from './scripting.ts'
 import { trackedRun } from './tracking.ts'
 
 const ABOUT_ALL: DoorReply = {
@@ -175,7 +175,7 @@ async function execProgram(
     })
   }
   const startMs = performance.now()
-  const ran = await replica.runProgram(program, { timeoutMs: door.settings.timeoutMs, signal: undefined })
+  const ran = await runScripts(door, replica, program)
   const tookMs = (performance.now() - startMs) / steps.length
   if (ran === undefined) return NULL_ARRAY
   const list: DoorReply[] = []

@@ -74,7 +74,7 @@ function unpack(lua: Lua, state: Pointer): number {
   const format = new StructFormat(textAt(lua, state, 1, 'unpack').toString('latin1'), 'unpack')
   const data = textAt(lua, state, 2, 'unpack')
   const offset = lua.top(state) < 3 ? 1 : Math.trunc(numberAt(lua, state, 3, 'unpack'))
-  if (offset === 0) throw badArgument(3, 'unpack', 'offset must be 1 or greater')
+  if (offset === 0 || Number.isNaN(offset)) throw badArgument(3, 'unpack', 'offset must be 1 or greater')
   let place = offset < 0 ? Infinity : offset - 1
   lua.setTop(state, 2)
   let count = 0
