@@ -16,6 +16,7 @@ import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot, keysOf } from '../routing/router.ts'
 import type { LateNews } from '../scripts/script-calls.ts'
 import { readsOf } from '../tracking/transaction-reads.ts'
+import { wordOf } from './arguments.ts'
 import { chosenDatabase } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
 import { isReplicaOf, replicaFor, runScripts, tellLate } from './scripting.ts'
@@ -107,7 +108,10 @@ async function exec(
   leave(client)
   try {
     if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
-    return await execSteps(door, client, stepsOf(transaction.requests, { door, client, commandOf }), watched)
+    const steps = stepsOf(transaction.requests, { door, client, commandOf })
+    const reply = await execSteps(door, client, steps, watched)
+    readBefore(door, client, steps)
+    return reply
   } finally {
     door.activity.executed(client)
   }
@@ -146,6 +150,22 @@ function track({ tracking }: DoorServices, client: DoorClient, steps: readonly S
   if (client.tracking === undefined) return
   const { keys, rereads } = readsOf(steps.flatMap((step) => ('call' in step ? step.call : [])))
   tracking.read(client, keys, rereads)
+}
+
+/** What is read behind CLIENT TRACKING or CACHING is told at once: these are done last, so it is not tracked. */
+function readBefore({ tracking }: DoorServices, client: DoorClient, steps: readonly Step[]): void {
+  if (client.tracking === undefined) return
+  const said = steps.findIndex(
+    (step) =>
+      'command' in step &&
+      step.command.name === 'client' &&
+      wordOf(step.request.args[0], ['tracking', 'caching']) !== undefined,
+  )
+  if (said < 0) return
+  const behind = steps.slice(said)
+  const { keys } = readsOf(behind.flatMap((step) => ('call' in step ? step.call : [])))
+  const ofScripts = behind.flatMap((step) => ('command' in step ? keysOfStep(step) : []))
+  tracking.readBefore(client, [...keys, ...ofScripts])
 }
 
 /** The same where a script is among the commands: all of it is one program. */

@@ -119,8 +119,7 @@ export class Tracking {
   read(client: DoorClient, keys: readonly Uint8Array[], rereads?: TransactionReads['rereads']): void {
     const tracking = client.tracking!
     for (const [name, isRead] of rereads ?? []) tracking.rereads.set(name, isRead || this.#keys.has(name, client.id))
-    const { isBroadcast, opts } = tracking.options
-    const isKept = !isBroadcast && (opts === undefined || (opts === 'in') === tracking.isCachingSaid)
+    const isKept = !tracking.options.isBroadcast && isCaching(tracking)
     for (const key of keys) {
       const name = latin1Of(key)
       tracking.reading.add(name)
@@ -129,6 +128,11 @@ export class Tracking {
       else tracking.late.push([name])
     }
     if (isKept) this.#bound()
+  }
+
+  /** It has these keys, and said only afterwards that it keeps them: in one transaction. */
+  readBefore({ tracking }: DoorClient, keys: readonly Uint8Array[]): void {
+    if (keys.length > 0 && isCaching(tracking!)) tracking!.late.push(keys.map(latin1Of))
   }
 
   /** One of several commands that go together is begun, and the next one follows. */
@@ -242,9 +246,11 @@ export class Tracking {
     const { reading } = tracking
     const isRead = keys === undefined ? reading.size > 0 : keys.some((key) => reading.has(key))
     const isLate = tracking.isBusy && (isRead || origin === tracking.origin)
-    if (isLate) tracking.late.push(keys)
     // How long it waits for the answer is not known.
-    if (!isLate || (tracking.isWaiting && isRead && origin !== tracking.origin)) this.#invalidations.send(client, keys)
+    const isTwice = isLate && tracking.isWaiting && isRead && origin !== tracking.origin
+    if (isTwice) tellAgain(tracking, keys)
+    else if (isLate) tracking.late.push(keys)
+    if (!isLate || isTwice) this.#invalidations.send(client, keys)
   }
 
   /** No more keys than may be. */
@@ -253,4 +259,15 @@ export class Tracking {
     if (max === 0) return
     while (this.#keys.size > max) this.#forget(this.#keys.oldest!, undefined)
   }
+}
+
+/** With the answer, too. While a client waits, a key may change any number of times: once is enough. */
+function tellAgain({ reading, late }: ClientTracking, keys: Invalidated): void {
+  const again = keys?.filter((key) => reading.has(key) && !late.some((told) => told?.includes(key)))
+  if (again === undefined ? !late.includes(undefined) : again.length > 0) late.push(again)
+}
+
+/** As far as CLIENT CACHING decides it. */
+function isCaching({ options: { opts }, isCachingSaid }: ClientTracking): boolean {
+  return opts === undefined || (opts === 'in') === isCachingSaid
 }
