@@ -470,3 +470,19 @@ test('overlaps among many prefixes are found', async () => {
   assert.equal(await client.ask(...on), 'OK')
   assert.match(String(await client.ask(...on, 'PREFIX', 'z')), overlap('z', 'an existing prefix', ''))
 })
+
+test('clients that come and go do not add up in the table of keys', async () => {
+  await using door = await openDoor()
+  const stays = await door.connect(3)
+  await stays.ask('CLIENT', 'TRACKING', 'on')
+  await stays.ask('GET', 'key')
+  for (let count = 0; count < 200; count += 1) {
+    using client = await door.connect(3)
+    await client.ask('CLIENT', 'TRACKING', 'on')
+    await client.ask('GET', 'key')
+  }
+  const [, items] = /tracking_total_items:(\d+)/.exec(JSON.stringify(await stays.ask('INFO')))!
+  assert.ok(Number(items) < 100, items)
+  await (await door.connect()).ask('SET', 'key', 'x')
+  assert.deepEqual(await stays.next(), { push: ['invalidate', ['key']] })
+})

@@ -16,6 +16,9 @@ import type { TransactionReads } from './transaction-reads.ts'
 const ORIGIN_CLIENTS = 2 ** 22
 const ORIGIN_DOORS = 2 ** 30
 
+/** Clients that are gone, and still known for a key. */
+const GONE_MAX = 64
+
 /** Clients are told to forget all if changes may not have come for so long. */
 const SILENT_MS = 5000
 
@@ -124,7 +127,7 @@ export class Tracking {
       const name = latin1Of(key)
       tracking.reading.add(name)
       if (!isKept) continue
-      if (this.#isTold(key)) this.#keys.add(name, client.id)
+      if (this.#isTold(key)) this.#keep(name, client.id)
       else tracking.late.push([name])
     }
     if (isKept) this.#bound()
@@ -166,6 +169,12 @@ export class Tracking {
       this.#tracking.add(client)
     }
     this.#listen()
+  }
+
+  /** Where clients come and go, and a key does not change, those that are gone would be ever more. */
+  #keep(name: string, id: number): void {
+    if (this.#keys.add(name, id) > 2 * this.#tracking.size + GONE_MAX)
+      this.#keys.leaveOut(name, (each) => this.#clients.get(each)?.tracking === undefined)
   }
 
   /** Whether this node comes to know of the key's changes. */
@@ -224,7 +233,7 @@ export class Tracking {
     const isTold = tracking!.rereads.get(name)
     if (isTold === undefined) return false
     tracking!.rereads.set(name, false)
-    this.#keys.add(name, id)
+    this.#keep(name, id)
     return !isTold
   }
 
