@@ -105,10 +105,10 @@ async function exec(
   const { transaction } = client
   if (transaction === undefined) throw new CommandFault('EXEC without MULTI')
   const watched = [...client.watched]
+  const steps = transaction.isBroken ? [] : stepsOf(transaction.requests, { door, client, commandOf })
   leave(client)
   try {
     if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
-    const steps = stepsOf(transaction.requests, { door, client, commandOf })
     const reply = await execSteps(door, client, steps, watched)
     readBefore(door, client, steps)
     return reply
@@ -291,6 +291,12 @@ function stepsOf(requests: readonly Request[], { door, client, commandOf }: Exec
   const origin = client.tracking && { origin: client.tracking.origin }
   return requests.map((request): Step => {
     const { name, args } = request
+    const command = commandOf(name)
+    // Rules may have changed since it was queued.
+    const refusal = client.user.mayAll
+      ? undefined
+      : door.users.refusal(client, command?.name ?? commandNamed(name)!.name, args)
+    if (refusal !== undefined) return { reply: refusal, request }
     if (name.toLowerCase() === 'select') {
       try {
         db = chosenDatabase(door, args)
@@ -299,7 +305,6 @@ function stepsOf(requests: readonly Request[], { door, client, commandOf }: Exec
         return { reply: faultOfThrown(error), request }
       }
     }
-    const command = commandOf(name)
     return command === undefined ? { call: { name, args, db, ...origin }, request } : { command, request, db }
   })
 }
