@@ -1,6 +1,7 @@
 import { latin1Of } from '../../../index-service/index.ts'
 import { JSON_DEPTH_MAX, type JsonSettings } from './json-settings.ts'
 import { type Lua, LuaFault } from './lua.ts'
+import { MadeBytes } from './made-bytes.ts'
 import { numberText } from './number-text.ts'
 import { LuaType, type Pointer } from './wasm.ts'
 
@@ -15,16 +16,12 @@ const escapes: Readonly<Record<string, string>> = {
   '\r': '\\r',
 }
 
-/** Longer JSON is of no use: values are much shorter. To make it, the process might need more memory than it has. */
-const BYTES_MAX = 2 ** 27
-
 /** Writes values as `cjson` does: latin1. */
 class JsonWriter {
   readonly #lua: Lua
   readonly #state: Pointer
   readonly #settings: JsonSettings
-  /** Of all values until now. */
-  #bytes = 0
+  readonly #made = new MadeBytes()
 
   constructor(lua: Lua, state: Pointer, settings: JsonSettings) {
     this.#lua = lua
@@ -59,13 +56,8 @@ class JsonWriter {
   }
 
   #counted(text: string): string {
-    this.#count(text.length)
+    this.#made.add(text.length)
     return text
-  }
-
-  #count(bytes: number): void {
-    this.#bytes += bytes
-    if (this.#bytes > BYTES_MAX) throw new LuaFault(`Cannot serialise, more than ${BYTES_MAX} bytes`)
   }
 
   #number(value: number): string {
@@ -83,7 +75,7 @@ class JsonWriter {
     if (length === undefined) return this.#object(depth)
     const table = lua.top(state)
     // Before there is any: it may have gaps, each of which is a null.
-    this.#count(length)
+    this.#made.add(length)
     const parts: string[] = []
     for (let at = 1; at <= length; at += 1) {
       lua.getAt(state, table, at)

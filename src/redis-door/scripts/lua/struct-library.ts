@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { badArgument, wrongType } from './bad-argument.ts'
 import { type Lua, LuaFault, type LuaFunction } from './lua.ts'
+import { MadeBytes } from './made-bytes.ts'
 import { StructFormat, type StructOption } from './struct-format.ts'
 import { LuaType, type Pointer } from './wasm.ts'
 
@@ -29,10 +30,12 @@ export function structLibrary(lua: Lua): Readonly<Record<string, LuaFunction>> {
 function pack(lua: Lua, state: Pointer): number {
   const format = new StructFormat(textAt(lua, state, 1, 'pack').toString('latin1'), 'pack')
   const parts: Uint8Array[] = []
+  const made = new MadeBytes()
   let [length, argument] = [0, 1]
   for (let option = format.next(length); option !== undefined; option = format.next(length)) {
     if (option.letter !== 'x') argument += 1
     const bytes = packed(lua, state, argument, option)
+    made.add(option.padding + bytes.length)
     parts.push(Buffer.alloc(option.padding), bytes)
     length += option.padding + bytes.length
   }
