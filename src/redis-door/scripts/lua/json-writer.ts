@@ -1,7 +1,7 @@
 import { latin1Of } from '../../../index-service/index.ts'
 import { JSON_DEPTH_MAX, type JsonSettings } from './json-settings.ts'
 import { type Lua, LuaFault } from './lua.ts'
-import { MadeBytes } from './made-bytes.ts'
+import { checkMade } from './made-bytes.ts'
 import { numberText } from './number-text.ts'
 import { LuaType, type Pointer } from './wasm.ts'
 
@@ -21,7 +21,8 @@ class JsonWriter {
   readonly #lua: Lua
   readonly #state: Pointer
   readonly #settings: JsonSettings
-  readonly #made = new MadeBytes()
+  /** Of all values until now. */
+  #bytes = 0
 
   constructor(lua: Lua, state: Pointer, settings: JsonSettings) {
     this.#lua = lua
@@ -56,8 +57,13 @@ class JsonWriter {
   }
 
   #counted(text: string): string {
-    this.#made.add(text.length)
+    this.#count(text.length)
     return text
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes
+    checkMade(this.#bytes)
   }
 
   #number(value: number): string {
@@ -75,7 +81,7 @@ class JsonWriter {
     if (length === undefined) return this.#object(depth)
     const table = lua.top(state)
     // Before there is any: it may have gaps, each of which is a null.
-    this.#made.add(length)
+    this.#count(length)
     const parts: string[] = []
     for (let at = 1; at <= length; at += 1) {
       lua.getAt(state, table, at)

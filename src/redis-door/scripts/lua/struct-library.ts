@@ -29,23 +29,22 @@ export function structLibrary(lua: Lua): Readonly<Record<string, LuaFunction>> {
 
 function pack(lua: Lua, state: Pointer): number {
   const format = new StructFormat(textAt(lua, state, 1, 'pack').toString('latin1'), 'pack')
-  const parts: Uint8Array[] = []
   const made = new MadeBytes()
-  let [length, argument] = [0, 1]
-  for (let option = format.next(length); option !== undefined; option = format.next(length)) {
-    if (option.letter !== 'x') argument += 1
-    const bytes = packed(lua, state, argument, option)
-    made.add(option.padding + bytes.length)
-    parts.push(Buffer.alloc(option.padding), bytes)
-    length += option.padding + bytes.length
+  let argument = 1
+  for (let option = format.next(0); option !== undefined; option = format.next(made.length)) {
+    made.addZeros(option.padding)
+    if (option.letter === 'x') made.addZeros(1)
+    else {
+      argument += 1
+      made.add(packed(lua, state, argument, option))
+    }
   }
-  lua.pushBytes(state, Buffer.concat(parts))
+  lua.pushBytes(state, made.bytes)
   return 1
 }
 
 function packed(lua: Lua, state: Pointer, at: number, option: StructOption): Uint8Array {
   const { letter, bytes, isLittle } = option
-  if (letter === 'x') return Buffer.alloc(1)
   if (letter === 's') return Buffer.concat([textAt(lua, state, at, 'pack'), Buffer.alloc(1)])
   if (letter === 'c') {
     const text = textAt(lua, state, at, 'pack')
