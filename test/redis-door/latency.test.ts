@@ -132,3 +132,11 @@ test('AUTH within MULTI waits for EXEC', { skip: withoutRedis }, async () => {
   for (const command of [['MULTI'], ['AUTH', 'wrong'], ['PING'], ['EXEC']])
     assert.deepEqual(await own.ask(...command), await theirs.ask(...command), command.join(' '))
 })
+
+test('LATENCY HISTOGRAM tells of each command once, however often it is named', async () => {
+  await using door = await openDoor()
+  const client = await door.connect()
+  await client.ask('SET', 'a', '1')
+  const once = await client.ask('LATENCY', 'HISTOGRAM', 'set')
+  assert.deepEqual(await client.ask('LATENCY', 'HISTOGRAM', 'set', 'SET', 'set'), once)
+})

@@ -12,7 +12,7 @@ import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { cliClusterProgram, cliProgram, pythonClusterProgram, pythonProgram } from './support/child-programs.ts'
 import { type ClientProgram, clusterPrograms, type OpenProgram, plainPrograms } from './support/client-programs.ts'
 import { noPythonRedis, noRedisTools } from './support/debian-programs.ts'
-import { RawClient } from './support/raw-client.ts'
+import { type Answer, RawClient } from './support/raw-client.ts'
 import { type ServedNode, startNodes } from './support/served-nodes.ts'
 import { openSocketProgram, openSocketServer } from './support/socket-program.ts'
 
@@ -139,6 +139,32 @@ test('clients that know one address go on when its node is there again', async (
   assert.ok(Number(await client.ask('GET', 'multi')) >= answered)
   for (const writer of writers) t.diagnostic(writer.told)
 })
+
+test('a client that tracks is told what changes when another node is killed', async () => {
+  const victim = plain.find(({ isLeader }) => isLeader)!
+  const [near, far] = plain.filter((node) => node !== victim)
+  using reader = await RawClient.connect(near!.port, 3)
+  using writer = await RawClient.connect(far!.port)
+  await writer.ask('MSET', 'tracked', 'before', 'other', 'before')
+  assert.equal(await reader.ask('CLIENT', 'TRACKING', 'on'), 'OK')
+  assert.deepEqual(await reader.ask('MGET', 'tracked', 'other'), ['before', 'before'])
+  await victim.kill()
+  // Until another node leads.
+  for (let answer: Answer = null; answer !== 'OK'; ) answer = await writer.ask('SET', 'tracked', 'after')
+  const message = await reader.next()
+  assert.match(JSON.stringify(message), /^\{"push":\["invalidate",(null|\["tracked"\])\]\}$/)
+  assert.equal(await readPast(reader, 'tracked'), 'after')
+  await victim.start()
+})
+
+/** The value of a key, behind any messages. */
+async function readPast(client: RawClient, key: string): Promise<Answer> {
+  client.send(['GET', key])
+  for (;;) {
+    const answer = await client.next()
+    if (typeof answer !== 'object' || answer === null || !('push' in answer)) return answer
+  }
+}
 
 test('servers of Socket.IO at several nodes know each other and the clients of all', async () => {
   const servers = await Promise.all(plain.map(({ port }) => openSocketServer(port)))

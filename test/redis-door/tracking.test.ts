@@ -421,3 +421,68 @@ test('a stream that is waited for is told of when its entries have come', async 
   assert.deepEqual(await reader.next(), { map: ['stream', [['1-1', ['a', 'b']]]] })
   assert.deepEqual(await reader.next(), { push: ['invalidate', ['stream']] })
 })
+
+test('a client that waits for a stream is told once, however often the stream changes meanwhile', async () => {
+  await using door = await openDoor()
+  const [reader, writer] = [await door.connect(3), await door.connect()]
+  await reader.ask('CLIENT', 'TRACKING', 'on', 'BCAST')
+  reader.send(['XREAD', 'BLOCK', '0', 'STREAMS', 'stream', '9-0'])
+  while (!String(await writer.ask('INFO', 'clients')).includes('blocked_clients:1'));
+  for (const id of ['1-1', '2-1', '3-1', '9-1']) {
+    await writer.ask('XADD', 'stream', id, 'a', 'b')
+    assert.deepEqual(await reader.next(), { push: ['invalidate', ['stream']] })
+  }
+  assert.deepEqual(await reader.next(), { map: ['stream', [['9-1', ['a', 'b']]]] })
+  assert.deepEqual(await reader.next(), { push: ['invalidate', ['stream']] })
+  assert.equal(await reader.ask('PING'), 'PONG')
+})
+
+test('what is read in a transaction that begins to track is not kept', async () => {
+  await using door = await openDoor()
+  const reader = await door.connect(3)
+  const exec = async (...commands: readonly string[]): Promise<void> => {
+    for (const command of ['MULTI', ...commands]) await reader.ask(...command.split(' '))
+    reader.send(['EXEC'])
+    await reader.next()
+  }
+  await exec('GET before', 'CLIENT TRACKING on OPTIN', 'GET other', 'CLIENT CACHING yes', 'GET a', "EVAL '' 1 b")
+  assert.deepEqual(await reader.next(), { push: ['invalidate', ['other', 'a', 'b']] })
+  await exec('CLIENT CACHING yes', 'GET a')
+  assert.deepEqual(await reader.next(), { push: ['invalidate', ['a']] })
+  await exec('CLIENT TRACKINGINFO', 'GET a')
+  assert.equal(await reader.ask('PING'), 'PONG')
+})
+
+test('overlaps among many prefixes are found', async () => {
+  await using door = await openDoor()
+  const client = await door.connect()
+  const many = Array.from({ length: 30_000 }, (_, at) => ['PREFIX', `p${at}:`]).flat()
+  const on = ['CLIENT', 'TRACKING', 'on', 'BCAST']
+  const overlap = (prefix: string, which: string, other: string): RegExp =>
+    new RegExp(`^-ERR Prefix '${prefix}' overlaps with ${which} '${other}'`)
+  assert.match(
+    String(await client.ask(...on, ...many, 'PREFIX', 'p29999:x')),
+    overlap('p29999:', 'another provided prefix', 'p29999:x'),
+  )
+  assert.equal(await client.ask(...on, ...many), 'OK')
+  assert.match(String(await client.ask(...on, 'PREFIX', 'p7:x')), overlap('p7:x', 'an existing prefix', 'p7:'))
+  assert.match(String(await client.ask(...on, 'PREFIX', 'p29999')), overlap('p29999', 'an existing prefix', 'p29999:'))
+  assert.equal(await client.ask(...on), 'OK')
+  assert.match(String(await client.ask(...on, 'PREFIX', 'z')), overlap('z', 'an existing prefix', ''))
+})
+
+test('clients that come and go do not add up in the table of keys', async () => {
+  await using door = await openDoor()
+  const stays = await door.connect(3)
+  await stays.ask('CLIENT', 'TRACKING', 'on')
+  await stays.ask('GET', 'key')
+  for (let count = 0; count < 200; count += 1) {
+    using client = await door.connect(3)
+    await client.ask('CLIENT', 'TRACKING', 'on')
+    await client.ask('GET', 'key')
+  }
+  const [, items] = /tracking_total_items:(\d+)/.exec(JSON.stringify(await stays.ask('INFO')))!
+  assert.ok(Number(items) < 100, items)
+  await (await door.connect()).ask('SET', 'key', 'x')
+  assert.deepEqual(await stays.next(), { push: ['invalidate', ['key']] })
+})

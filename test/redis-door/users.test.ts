@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { withoutRedis } from '../index-service/support/differential.ts'
 import { openDoor, openRedis } from './support/door.ts'
-import type { Answer } from './support/raw-client.ts'
+import type { Answer, RawClient } from './support/raw-client.ts'
 
 useRuntimeDirectory()
 
@@ -193,4 +193,22 @@ test('CONFIG SET requirepass is the password of default', async () => {
   assert.equal(await later.ask('PING'), 'PONG')
   await admin.ask('CONFIG', 'SET', 'requirepass', '')
   assert.match(String(await client.ask('AUTH', 'new')), /without any password configured/)
+})
+
+test('what a user may not do any more is refused by EXEC', { skip: withoutRedis }, async () => {
+  await using door = await openDoor()
+  await using redis = await openRedis()
+  const words = async (connect: () => Promise<RawClient>): Promise<unknown> => {
+    const [user, other] = [await connect(), await connect()]
+    await other.ask('ACL', 'SETUSER', 'u', 'on', 'nopass', '~*', '+@all')
+    for (const command of ['AUTH u x', 'MULTI', 'SET a 1', 'CLIENT TRACKING off', 'EVAL return(2) 0', 'GET a'])
+      await user.ask(...command.split(' '))
+    await other.ask('ACL', 'SETUSER', 'u', '-set', '-client|tracking')
+    const answers = (await user.ask('EXEC')) as readonly Answer[]
+    const log = (await other.ask('ACL', 'LOG')) as readonly (readonly Answer[])[]
+    return [answers.map((answer) => String(answer).split(' ')[0]), log.map((entry) => [entry[5], entry[7]])]
+  }
+  const answered = await words(() => door.connect())
+  assert.deepEqual(answered, await words(() => redis.connect()))
+  assert.deepEqual((answered as readonly unknown[])[0], ['-NOPERM', '-NOPERM', '2', 'null'])
 })

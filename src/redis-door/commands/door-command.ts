@@ -6,7 +6,7 @@ import type { DoorReply } from '../protocol/door-reply.ts'
 import type { LateNews } from '../scripts/script-calls.ts'
 
 /** Of a program in a shard. */
-export interface Part {
+interface Part {
   readonly scratch: ShardScratch
   readonly shard: number
   readonly db: number

@@ -60,7 +60,7 @@ const doctor: RunSubcommand = ({ activity, parameters }) => {
 /** Of all commands, or of those that are named; with a command come its subcommands. */
 const histogram: RunSubcommand = ({ activity }, _client, args): DoorReply => {
   const measured = activity.statistics.commands.filter(([, { times }]) => times.count > 0)
-  const asked = args.map((name) => latin1Of(name).toLowerCase())
+  const asked = [...new Set(args.map((name) => latin1Of(name).toLowerCase()))]
   const known =
     asked.length === 0
       ? measured

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { CommandFault, latin1Of, type ShardReplica } from '../../index-service/index.ts'
+import { CommandFault, latin1Of, type ShardReplica, type ShardScratch } from '../../index-service/index.ts'
 import type { DoorServices } from '../door-services.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { Request } from '../protocol/request.ts'
@@ -9,7 +9,7 @@ import type { LateNews } from '../scripts/script-calls.ts'
 import { headerOf } from '../scripts/script-header.ts'
 import type { ScriptCall } from '../scripts/scripts.ts'
 import { wordOf } from './arguments.ts'
-import type { DoorCommand, Part } from './door-command.ts'
+import type { DoorCommand } from './door-command.ts'
 import { withSubcommands } from './subcommands.ts'
 import { trackedRun } from './tracking.ts'
 
@@ -87,20 +87,36 @@ export function isReplicaOf(found: ReplicaOf | DoorReply): found is ReplicaOf {
   return typeof found === 'object' && found !== null && 'replica' in found
 }
 
+/** Run a program with scripts. If one of another client has broken the engine meanwhile, it waits for the next one. */
+export async function runScripts<T>(
+  { scripts, settings }: DoorServices,
+  replica: ShardReplica,
+  program: (scratch: ShardScratch) => T,
+  isReadOnly: boolean = false,
+): Promise<T> {
+  const limits = { timeoutMs: settings.timeoutMs, signal: undefined }
+  for (;;) {
+    await scripts.begin()
+    const once = (scratch: ShardScratch): { readonly result: T } | undefined =>
+      scripts.isBroken ? undefined : { result: program(scratch) }
+    const ran = await replica.runProgram(once, limits, isReadOnly)
+    if (ran !== undefined) return ran.result
+  }
+}
+
 function evaluates(command: ScriptCommand): DoorCommand {
   const run: Run = async (door, client, args) => {
     const call = scriptCall(door, command, args)
     await door.scripts.begin()
     const found = replicaFor(door, call.keys)
     if (!isReplicaOf(found)) return found
-    const { replica, shard } = found
+    const { shard } = found
     const { db } = client
-    const limits = { timeoutMs: door.settings.timeoutMs, signal: undefined }
-    const program = (scratch: Part['scratch']): ReturnType<typeof door.scripts.run> =>
+    const program = (scratch: ShardScratch): ReturnType<typeof door.scripts.run> =>
       trackedRun({ door, client, scratch, keys: call.keys }, () =>
         door.scripts.run(call, { scratch, shard, db, rights: door.users.rightsOf(client) }),
       )
-    const { reply, late } = await replica.runProgram(program, limits, call.isReadOnly || call.header.isReadOnly)
+    const { reply, late } = await runScripts(door, found.replica, program, call.isReadOnly || call.header.isReadOnly)
     tellLate(door, late)
     return reply
   }

@@ -68,14 +68,33 @@ function check({ tracking: known }: DoorClient, { options, prefixes }: Asked): v
   checkOverlaps(prefixes, known?.prefixes ?? new Set())
 }
 
-/** @throws CommandFault */
+interface Prefix {
+  readonly text: string
+  /** It has it already. */
+  readonly isKnown: boolean
+  readonly at: number
+}
+
+/**
+ * Sorted, those that begin with a prefix follow it. So it takes little time for many.
+ * @throws CommandFault
+ */
 function checkOverlaps(prefixes: readonly string[], known: ReadonlySet<string>): void {
-  for (const [at, prefix] of prefixes.entries()) {
-    const overlaps = (other: string): boolean => prefix.startsWith(other) || other.startsWith(prefix)
-    const existing = [...known].find(overlaps)
-    if (existing !== undefined) throw overlapFault(prefix, 'an existing prefix', existing)
-    const provided = prefixes.slice(at + 1).find(overlaps)
-    if (provided !== undefined) throw overlapFault(prefix, 'another provided prefix', provided)
+  const all: Prefix[] = [
+    ...[...known].map((text) => ({ text, isKnown: true, at: -1 })),
+    ...prefixes.map((text, at) => ({ text, isKnown: false, at })),
+  ]
+  all.sort((one, other) => (one.text < other.text ? -1 : one.text > other.text ? 1 : one.at - other.at))
+  const around: Prefix[] = []
+  for (const prefix of all) {
+    while (around.length > 0 && !prefix.text.startsWith(around.at(-1)!.text)) around.pop()
+    const outer = around.at(-1)
+    if (outer !== undefined && !(outer.isKnown && prefix.isKnown)) {
+      const [first, second] = outer.at < prefix.at ? [outer, prefix] : [prefix, outer]
+      if (first.isKnown) throw overlapFault(second.text, 'an existing prefix', first.text)
+      throw overlapFault(first.text, 'another provided prefix', second.text)
+    }
+    around.push(prefix)
   }
 }
 

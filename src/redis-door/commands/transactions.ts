@@ -16,9 +16,10 @@ import { faultOfThrown } from '../routing/faults.ts'
 import { isNoSlot, keysOf } from '../routing/router.ts'
 import type { LateNews } from '../scripts/script-calls.ts'
 import { readsOf } from '../tracking/transaction-reads.ts'
+import { wordOf } from './arguments.ts'
 import { chosenDatabase } from './connections.ts'
 import type { DoorCommand } from './door-command.ts'
-import { isReplicaOf, replicaFor, tellLate } from './scripting.ts'
+import { isReplicaOf, replicaFor, runScripts, tellLate } from './scripting.ts'
 import { trackedRun } from './tracking.ts'
 
 const ABOUT_ALL: DoorReply = {
@@ -104,10 +105,13 @@ async function exec(
   const { transaction } = client
   if (transaction === undefined) throw new CommandFault('EXEC without MULTI')
   const watched = [...client.watched]
+  const steps = transaction.isBroken ? [] : stepsOf(transaction.requests, { door, client, commandOf })
   leave(client)
   try {
     if (transaction.isBroken) throw new CommandFault('Transaction discarded because of previous errors.', 'EXECABORT')
-    return await execSteps(door, client, stepsOf(transaction.requests, { door, client, commandOf }), watched)
+    const reply = await execSteps(door, client, steps, watched)
+    readBefore(door, client, steps)
+    return reply
   } finally {
     door.activity.executed(client)
   }
@@ -148,6 +152,22 @@ function track({ tracking }: DoorServices, client: DoorClient, steps: readonly S
   tracking.read(client, keys, rereads)
 }
 
+/** What is read behind CLIENT TRACKING or CACHING is told at once: these are done last, so it is not tracked. */
+function readBefore({ tracking }: DoorServices, client: DoorClient, steps: readonly Step[]): void {
+  if (client.tracking === undefined) return
+  const said = steps.findIndex(
+    (step) =>
+      'command' in step &&
+      step.command.name === 'client' &&
+      wordOf(step.request.args[0], ['tracking', 'caching']) !== undefined,
+  )
+  if (said < 0) return
+  const behind = steps.slice(said)
+  const { keys } = readsOf(behind.flatMap((step) => ('call' in step ? step.call : [])))
+  const ofScripts = behind.flatMap((step) => ('command' in step ? keysOfStep(step) : []))
+  tracking.readBefore(client, [...keys, ...ofScripts])
+}
+
 /** The same where a script is among the commands: all of it is one program. */
 async function execProgram(
   door: DoorServices,
@@ -175,7 +195,7 @@ async function execProgram(
     })
   }
   const startMs = performance.now()
-  const ran = await replica.runProgram(program, { timeoutMs: door.settings.timeoutMs, signal: undefined })
+  const ran = await runScripts(door, replica, program)
   const tookMs = (performance.now() - startMs) / steps.length
   if (ran === undefined) return NULL_ARRAY
   const list: DoorReply[] = []
@@ -271,6 +291,12 @@ function stepsOf(requests: readonly Request[], { door, client, commandOf }: Exec
   const origin = client.tracking && { origin: client.tracking.origin }
   return requests.map((request): Step => {
     const { name, args } = request
+    const command = commandOf(name)
+    // Rules may have changed since it was queued.
+    const refusal = client.user.mayAll
+      ? undefined
+      : door.users.refusal(client, command?.name ?? commandNamed(name)!.name, args)
+    if (refusal !== undefined) return { reply: refusal, request }
     if (name.toLowerCase() === 'select') {
       try {
         db = chosenDatabase(door, args)
@@ -279,7 +305,6 @@ function stepsOf(requests: readonly Request[], { door, client, commandOf }: Exec
         return { reply: faultOfThrown(error), request }
       }
     }
-    const command = commandOf(name)
     return command === undefined ? { call: { name, args, db, ...origin }, request } : { command, request, db }
   })
 }

@@ -50,6 +50,8 @@ const NOT_READ_ONLY: FaultReply = {
   fault: 'ERR',
   message: 'Can not execute a script with write flag using *_ro command.',
 }
+/** Only within one transaction: it cannot wait until there is another engine. */
+const BROKEN: FaultReply = { fault: 'ERR', message: 'the script before it has ended Lua; send this one again' }
 const NO_PACKAGE = 'Lua scripts need the package wasmoon; npm install wasmoon'
 
 export interface ScriptsOptions {
@@ -86,6 +88,11 @@ export class Scripts {
     }
   }
 
+  /** A script has broken the engine. It is there again after {@link begin}. */
+  get isBroken(): boolean {
+    return this.#engine === undefined
+  }
+
   /** Why a script cannot be run; undefined if it can. */
   check(sha: string, source: Uint8Array): FaultReply | undefined {
     return this.#engine!.check(sha, source)
@@ -98,7 +105,9 @@ export class Scripts {
   ): { readonly reply: DoorReply; readonly late: LateNews } {
     const { publisher, shards, isCluster, activity, isOfDoor } = this.#options
     const late: LateNews = { messages: [], calls: [] }
-    const refusal = this.#refusal(call, scratch)
+    const engine = this.#engine
+    if (engine === undefined) return { reply: BROKEN, late }
+    const refusal = this.#refusal(engine, call, scratch)
     if (refusal !== undefined) return { reply: refusal, late }
     const { sha, source, keys, args, header } = call
     const isReadOnly = call.isReadOnly || header.isReadOnly
@@ -114,7 +123,7 @@ export class Scripts {
     try {
       // None, as Redis has it, is no limit.
       const timeLimitMs = this.#options.timeLimitMs() || Infinity
-      const reply = this.#engine!.run({ sha, source, keys, args, host, timeLimitMs })
+      const reply = engine.run({ sha, source, keys, args, host, timeLimitMs })
       return { reply, late }
     } catch (error) {
       // Its memory may be in any state.
@@ -124,9 +133,13 @@ export class Scripts {
   }
 
   /** Why it is not run, by what its first line says. */
-  #refusal({ sha, source, header, isReadOnly }: ScriptCall, { isFull }: ShardScratch): FaultReply | undefined {
+  #refusal(
+    engine: ScriptEngine,
+    { sha, source, header, isReadOnly }: ScriptCall,
+    { isFull }: ShardScratch,
+  ): FaultReply | undefined {
     if (header.isMissing) return undefined
-    const fault = this.#engine!.check(sha, source)
+    const fault = engine.check(sha, source)
     if (fault !== undefined) return fault
     if (header.isForNoCluster && this.#options.isCluster) return NOT_FOR_CLUSTER
     if (header.isReadOnly) return undefined

@@ -12,12 +12,18 @@ export class TrackedKeys {
     return this.#items
   }
 
-  add(key: string, client: number): void {
-    const known = this.#clients.get(key)
-    if (known === undefined) this.#clients.set(key, new Set([client]))
-    else if (known.has(client)) return
-    else known.add(client)
-    this.#items += 1
+  /** How many clients the key has then. */
+  add(key: string, client: number): number {
+    const clients = this.#clients.get(key) ?? new Set()
+    if (clients.size === 0) this.#clients.set(key, clients)
+    if (!clients.has(client)) this.#items += 1
+    return clients.add(client).size
+  }
+
+  /** Forget those clients of a key that are gone. */
+  leaveOut(key: string, isGone: (client: number) => boolean): void {
+    const clients = this.#clients.get(key)!
+    for (const client of clients) if (isGone(client) && clients.delete(client)) this.#items -= 1
   }
 
   has(key: string, client: number): boolean {

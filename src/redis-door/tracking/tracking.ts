@@ -16,6 +16,9 @@ import type { TransactionReads } from './transaction-reads.ts'
 const ORIGIN_CLIENTS = 2 ** 22
 const ORIGIN_DOORS = 2 ** 30
 
+/** Clients that are gone, and still known for a key. */
+const GONE_MAX = 64
+
 /** Clients are told to forget all if changes may not have come for so long. */
 const SILENT_MS = 5000
 
@@ -119,16 +122,20 @@ export class Tracking {
   read(client: DoorClient, keys: readonly Uint8Array[], rereads?: TransactionReads['rereads']): void {
     const tracking = client.tracking!
     for (const [name, isRead] of rereads ?? []) tracking.rereads.set(name, isRead || this.#keys.has(name, client.id))
-    const { isBroadcast, opts } = tracking.options
-    const isKept = !isBroadcast && (opts === undefined || (opts === 'in') === tracking.isCachingSaid)
+    const isKept = !tracking.options.isBroadcast && isCaching(tracking)
     for (const key of keys) {
       const name = latin1Of(key)
       tracking.reading.add(name)
       if (!isKept) continue
-      if (this.#isTold(key)) this.#keys.add(name, client.id)
+      if (this.#isTold(key)) this.#keep(name, client.id)
       else tracking.late.push([name])
     }
     if (isKept) this.#bound()
+  }
+
+  /** It has these keys, and said only afterwards that it keeps them: in one transaction. */
+  readBefore({ tracking }: DoorClient, keys: readonly Uint8Array[]): void {
+    if (keys.length > 0 && isCaching(tracking!)) tracking!.late.push(keys.map(latin1Of))
   }
 
   /** One of several commands that go together is begun, and the next one follows. */
@@ -162,6 +169,12 @@ export class Tracking {
       this.#tracking.add(client)
     }
     this.#listen()
+  }
+
+  /** Where clients come and go, and a key does not change, those that are gone would be ever more. */
+  #keep(name: string, id: number): void {
+    if (this.#keys.add(name, id) > 2 * this.#tracking.size + GONE_MAX)
+      this.#keys.leaveOut(name, (each) => this.#clients.get(each)?.tracking === undefined)
   }
 
   /** Whether this node comes to know of the key's changes. */
@@ -220,7 +233,7 @@ export class Tracking {
     const isTold = tracking!.rereads.get(name)
     if (isTold === undefined) return false
     tracking!.rereads.set(name, false)
-    this.#keys.add(name, id)
+    this.#keep(name, id)
     return !isTold
   }
 
@@ -242,9 +255,11 @@ export class Tracking {
     const { reading } = tracking
     const isRead = keys === undefined ? reading.size > 0 : keys.some((key) => reading.has(key))
     const isLate = tracking.isBusy && (isRead || origin === tracking.origin)
-    if (isLate) tracking.late.push(keys)
     // How long it waits for the answer is not known.
-    if (!isLate || (tracking.isWaiting && isRead && origin !== tracking.origin)) this.#invalidations.send(client, keys)
+    const isTwice = isLate && tracking.isWaiting && isRead && origin !== tracking.origin
+    if (isTwice) tellAgain(tracking, keys)
+    else if (isLate) tracking.late.push(keys)
+    if (!isLate || isTwice) this.#invalidations.send(client, keys)
   }
 
   /** No more keys than may be. */
@@ -253,4 +268,15 @@ export class Tracking {
     if (max === 0) return
     while (this.#keys.size > max) this.#forget(this.#keys.oldest!, undefined)
   }
+}
+
+/** With the answer, too. While a client waits, a key may change any number of times: once is enough. */
+function tellAgain({ reading, late }: ClientTracking, keys: Invalidated): void {
+  const again = keys?.filter((key) => reading.has(key) && !late.some((told) => told?.includes(key)))
+  if (again === undefined ? !late.includes(undefined) : again.length > 0) late.push(again)
+}
+
+/** As far as CLIENT CACHING decides it. */
+function isCaching({ options: { opts }, isCachingSaid }: ClientTracking): boolean {
+  return opts === undefined || (opts === 'in') === isCachingSaid
 }

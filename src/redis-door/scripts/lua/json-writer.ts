@@ -1,6 +1,7 @@
 import { latin1Of } from '../../../index-service/index.ts'
 import { JSON_DEPTH_MAX, type JsonSettings } from './json-settings.ts'
 import { type Lua, LuaFault } from './lua.ts'
+import { checkMade } from './made-bytes.ts'
 import { numberText } from './number-text.ts'
 import { LuaType, type Pointer } from './wasm.ts'
 
@@ -20,6 +21,8 @@ class JsonWriter {
   readonly #lua: Lua
   readonly #state: Pointer
   readonly #settings: JsonSettings
+  /** Of all values until now. */
+  #bytes = 0
 
   constructor(lua: Lua, state: Pointer, settings: JsonSettings) {
     this.#lua = lua
@@ -33,24 +36,34 @@ class JsonWriter {
     const state = this.#state
     switch (lua.typeAt(state, -1)) {
       case LuaType.String:
-        return quoted(lua.bytesAt(state, -1))
+        return this.#counted(quoted(lua.bytesAt(state, -1)))
       case LuaType.Number:
-        return this.#number(lua.numberAt(state, -1))
+        return this.#counted(this.#number(lua.numberAt(state, -1)))
       case LuaType.Boolean:
-        return String(lua.truthAt(state, -1))
+        return this.#counted(String(lua.truthAt(state, -1)))
       case LuaType.Nil:
-        return 'null'
+        return this.#counted('null')
       case LuaType.Table:
         if (depth >= Math.min(this.#settings.encodeDepthMax, JSON_DEPTH_MAX))
           throw new LuaFault(`Cannot serialise, excessive nesting (${depth + 1})`)
         return this.#table(depth + 1)
       case LuaType.LightUserdata:
-        return 'null'
+        return this.#counted('null')
       default: {
         const what = lua.typeNameAt(state, -1)
         throw new LuaFault(`Cannot serialise ${what}: type not supported`)
       }
     }
+  }
+
+  #counted(text: string): string {
+    this.#count(text.length)
+    return text
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes
+    checkMade(this.#bytes)
   }
 
   #number(value: number): string {
@@ -67,6 +80,8 @@ class JsonWriter {
     const length = this.#length()
     if (length === undefined) return this.#object(depth)
     const table = lua.top(state)
+    // Before there is any: it may have gaps, each of which is a null.
+    this.#count(length)
     const parts: string[] = []
     for (let at = 1; at <= length; at += 1) {
       lua.getAt(state, table, at)
@@ -112,7 +127,7 @@ class JsonWriter {
         throw new LuaFault(`Cannot serialise ${lua.typeNameAt(state, -2)}: table key must be a number or string`)
       const name =
         type === LuaType.Number ? `"${this.#number(lua.numberAt(state, -2))}"` : quoted(lua.bytesAt(state, -2))
-      parts.push(`${name}:${this.write(depth)}`)
+      parts.push(`${this.#counted(name)}:${this.write(depth)}`)
       lua.pop(state, 1)
     }
     return `{${parts.join(',')}}`

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type Lua, LuaFault } from './lua.ts'
+import { MadeBytes } from './made-bytes.ts'
 import { LuaType, type Pointer } from './wasm.ts'
 
 /** Deeper tables are written as nil. */
@@ -9,7 +10,7 @@ const DEPTH_MAX = 16
 class Packer {
   readonly #lua: Lua
   readonly #state: Pointer
-  readonly #parts: Uint8Array[] = []
+  readonly #made = new MadeBytes()
 
   constructor(lua: Lua, state: Pointer) {
     this.#lua = lua
@@ -17,7 +18,7 @@ class Packer {
   }
 
   bytes(): Uint8Array {
-    return Buffer.concat(this.#parts)
+    return this.#made.bytes
   }
 
   /** The value on top of the stack. */
@@ -43,7 +44,7 @@ class Packer {
   }
 
   #raw(...bytes: number[]): void {
-    this.#parts.push(Uint8Array.from(bytes))
+    this.#made.add(Uint8Array.from(bytes))
   }
 
   #sized(size: number, marks: readonly [mark: number, bytes: number][]): void {
@@ -51,7 +52,7 @@ class Packer {
     const head = Buffer.alloc(bytes + 1)
     head[0] = mark
     head.writeUIntBE(size, 1, bytes)
-    this.#parts.push(head)
+    this.#made.add(head)
   }
 
   #string(bytes: Uint8Array): void {
@@ -62,7 +63,7 @@ class Packer {
         [0xda, 2],
         [0xdb, 4],
       ])
-    this.#parts.push(bytes)
+    this.#made.add(bytes)
   }
 
   #number(value: number): void {
@@ -83,7 +84,7 @@ class Packer {
       const bytes = Buffer.alloc(9)
       bytes[0] = 0xcf
       bytes.writeBigUInt64BE(BigInt(value), 1)
-      this.#parts.push(bytes)
+      this.#made.add(bytes)
     }
   }
 
@@ -97,7 +98,7 @@ class Packer {
     bytes[0] = { 1: 0xd0, 2: 0xd1, 4: 0xd2, 8: 0xd3 }[size]
     if (size === 8) bytes.writeBigInt64BE(BigInt(value), 1)
     else bytes.writeIntBE(value, 1, size)
-    this.#parts.push(bytes)
+    this.#made.add(bytes)
   }
 
   /** In four bytes if nothing is lost. */
@@ -107,7 +108,7 @@ class Packer {
     bytes[0] = isShort ? 0xca : 0xcb
     if (isShort) bytes.writeFloatBE(value, 1)
     else bytes.writeDoubleBE(value, 1)
-    this.#parts.push(bytes)
+    this.#made.add(bytes)
   }
 
   #table(depth: number): void {

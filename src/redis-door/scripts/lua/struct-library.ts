@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { badArgument, wrongType } from './bad-argument.ts'
 import { type Lua, LuaFault, type LuaFunction } from './lua.ts'
+import { MadeBytes } from './made-bytes.ts'
 import { StructFormat, type StructOption } from './struct-format.ts'
 import { LuaType, type Pointer } from './wasm.ts'
 
@@ -28,21 +29,22 @@ export function structLibrary(lua: Lua): Readonly<Record<string, LuaFunction>> {
 
 function pack(lua: Lua, state: Pointer): number {
   const format = new StructFormat(textAt(lua, state, 1, 'pack').toString('latin1'), 'pack')
-  const parts: Uint8Array[] = []
-  let [length, argument] = [0, 1]
-  for (let option = format.next(length); option !== undefined; option = format.next(length)) {
-    if (option.letter !== 'x') argument += 1
-    const bytes = packed(lua, state, argument, option)
-    parts.push(Buffer.alloc(option.padding), bytes)
-    length += option.padding + bytes.length
+  const made = new MadeBytes()
+  let argument = 1
+  for (let option = format.next(0); option !== undefined; option = format.next(made.length)) {
+    made.addZeros(option.padding)
+    if (option.letter === 'x') made.addZeros(1)
+    else {
+      argument += 1
+      made.add(packed(lua, state, argument, option))
+    }
   }
-  lua.pushBytes(state, Buffer.concat(parts))
+  lua.pushBytes(state, made.bytes)
   return 1
 }
 
 function packed(lua: Lua, state: Pointer, at: number, option: StructOption): Uint8Array {
   const { letter, bytes, isLittle } = option
-  if (letter === 'x') return Buffer.alloc(1)
   if (letter === 's') return Buffer.concat([textAt(lua, state, at, 'pack'), Buffer.alloc(1)])
   if (letter === 'c') {
     const text = textAt(lua, state, at, 'pack')
@@ -74,7 +76,7 @@ function unpack(lua: Lua, state: Pointer): number {
   const format = new StructFormat(textAt(lua, state, 1, 'unpack').toString('latin1'), 'unpack')
   const data = textAt(lua, state, 2, 'unpack')
   const offset = lua.top(state) < 3 ? 1 : Math.trunc(numberAt(lua, state, 3, 'unpack'))
-  if (offset === 0) throw badArgument(3, 'unpack', 'offset must be 1 or greater')
+  if (offset === 0 || Number.isNaN(offset)) throw badArgument(3, 'unpack', 'offset must be 1 or greater')
   let place = offset < 0 ? Infinity : offset - 1
   lua.setTop(state, 2)
   let count = 0
