@@ -135,3 +135,13 @@ test('where writes are paused, they go on; where all is paused, they wait for it
   await client.ask('CLIENT', 'PAUSE', '100', 'ALL')
   assert.equal(await client.ask('GET', 'a'), 'b')
 })
+
+test('clients stay, and are told so, when the replica of a shard is over', async () => {
+  await using door = await openDoor()
+  const client = await door.connect()
+  await client.ask('SET', 'a', 'b')
+  const closed = door.node.held.get(0)!.close()
+  assert.equal(await client.ask('PING'), 'PONG')
+  assert.match(String(await client.ask('GET', 'a')), /^-/)
+  await closed
+})
