@@ -1,4 +1,4 @@
-/** Reads that are answered out of memory before requests are looked at one by one: nothing tells them but their time. */
+/** Reads that are answered out of memory before requests are looked at one by one: only their time tells them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { useRuntimeDirectory } from '../cluster/support.ts'
