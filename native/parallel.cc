@@ -1,5 +1,5 @@
-// The threads that work beside the calling one: a pool of the process, made when it is first needed and asleep between calls. One call at a
-// time has the pool; a call of another environment meanwhile works in its own thread alone.
+// The threads that work beside the calling one: a pool of the process, made when it is first needed and asleep between
+// calls. One call at a time has the pool; a call of another environment meanwhile works in its own thread alone.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>

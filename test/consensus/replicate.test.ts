@@ -8,6 +8,7 @@ import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runningSpaces } from '../../src/cluster/index.ts'
+import { bytes } from '../../src/codecs/index.ts'
 import { ObservedSpace } from '../../src/dashboard/index.ts'
 import { type FailOver, replicate } from '../../src/public/consensus.ts'
 import { join as joinGroup } from '../../src/public/index.ts'
@@ -408,4 +409,26 @@ test('a leader is stopped, another leads, and it goes on: all calls have an orde
   await ranks.all('stop')
   await assertAlike(ranks.processes)
   assert.ok(assertLinearizable(path) > 300)
+})
+
+test('bytes that are answered, and told as changes, are memory of their own', async () => {
+  await using group = await joinGroup({ rank: 0, size: 1, rendezvous: `local:own-${process.pid}` })
+  const machine = {
+    apply: (command: Uint8Array): Uint8Array => command.map((byte) => byte + 1),
+    *snapshot() {},
+    restore() {},
+  }
+  await using echo = await replicate(group, {
+    ...{ name: 'echo', machine: () => machine, codec: bytes, answerCodec: bytes, replicas: 1 },
+  })
+  const answer = await echo.propose(Uint8Array.of(1, 2))
+  const change = (await echo.changes({ from: 1 }).next()).value!
+  for (const [is, wanted] of [
+    [answer, [2, 3]],
+    [change.command, [1, 2]],
+    [change.answer!, [2, 3]],
+  ] as const) {
+    assert.deepEqual(is, Uint8Array.from(wanted))
+    assert.equal(is.buffer.byteLength, 2)
+  }
 })

@@ -454,6 +454,30 @@ test('leaders of shards are spread over the nodes, also after one was killed and
   assert.ok(assertLinearizable(path) > 20)
 })
 
+test('a shard is not handed over again and again to a node that does not keep it', async () => {
+  await using open = await nodes(3, { replicas: 3, shards: 3 })
+  const { processes } = open.ranks
+  await assertLeaders(processes, [1, 1, 1])
+  const terms = async (): Promise<number[]> => {
+    const stands = await Promise.all([0, 1, 2].map((shard) => processes[0]!.call<{ term: number }>('status', shard)))
+    return stands.map(({ term }) => Math.floor(term / TERM_STEP))
+  }
+  const before = await terms()
+  // Its replica steps back, for its program answers nothing. Both others hand it over once: five terms, or some more.
+  const blocked = { isOver: false }
+  const block = processes[2]!.call('block', 6000).finally(() => {
+    blocked.isOver = true
+  })
+  while (!blocked.isOver) for (let key = 0; key < 12; key += 1) await processes[0]!.call('set', `key ${key}`, 'value')
+  await block
+  const after = await terms()
+  const most = Math.max(...after.map((term, shard) => term - before[shard]!))
+  assert.ok(most > 0 && most <= 8, `${before} became ${after}`)
+})
+
+/** So far are terms of a proposer from one another. */
+const TERM_STEP = 1024
+
 /** How many shards each node leads, the fewest first. */
 async function assertLeaders(nodesNow: readonly RankProcess[], expected: readonly number[]): Promise<void> {
   for (let look = 0; ; look += 1) {

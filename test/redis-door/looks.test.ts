@@ -1,4 +1,4 @@
-/** Reads that are answered out of memory before requests are looked at one by one: nothing tells them but their time. */
+/** Reads that are answered out of memory before requests are looked at one by one: only their time tells them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { useRuntimeDirectory } from '../cluster/support.ts'
@@ -134,4 +134,14 @@ test('where writes are paused, they go on; where all is paused, they wait for it
   assert.equal(await writer.next(), 'OK')
   await client.ask('CLIENT', 'PAUSE', '100', 'ALL')
   assert.equal(await client.ask('GET', 'a'), 'b')
+})
+
+test('clients stay, and are told so, when the replica of a shard is over', async () => {
+  await using door = await openDoor()
+  const client = await door.connect()
+  await client.ask('SET', 'a', 'b')
+  const closed = door.node.held.get(0)!.close()
+  assert.equal(await client.ask('PING'), 'PONG')
+  assert.match(String(await client.ask('GET', 'a')), /^-/)
+  await closed
 })

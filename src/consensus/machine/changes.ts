@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Codec } from '../../codecs/index.ts'
 import { ConsensusError } from '../errors.ts'
 import type { ApplyContext } from './machine.ts'
-import { errorOf, type StoredOutcome } from './outcome.ts'
+import { errorOf, plain, type StoredOutcome } from './outcome.ts'
 
 /** A command that was applied, and its answer, or what the machine threw. */
 export interface Change<Command, Answer> extends ApplyContext {
@@ -64,8 +64,8 @@ export class Changes<Command, Answer> {
   }
 
   #decoded({ context, bytes, outcome }: KeptChange): Change<Command, Answer> {
-    const command = this.#codec.decode(bytes)
+    const command = this.#codec.decode(plain(bytes))
     if (outcome.kind === 'error') return { ...context, command, error: errorOf(outcome.bytes) }
-    return { ...context, command, answer: this.#answerCodec.decode(outcome.bytes) }
+    return { ...context, command, answer: this.#answerCodec.decode(plain(outcome.bytes)) }
   }
 }

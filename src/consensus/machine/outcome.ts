@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { type Codec, decodeOwn } from '../../codecs/index.ts'
+import type { Codec } from '../../codecs/index.ts'
 import { messageOfThrown } from '../../native/index.ts'
 import { ConsensusError } from '../errors.ts'
 
@@ -42,6 +42,11 @@ function namesOf(error: Error): Omit<ThrownError, 'message'> {
   return { name: typeof name === 'string' ? name : 'Error', ...(typeof code === 'string' ? { code } : {}) }
 }
 
+/** As codecs may expect them: `slice` of a Buffer copies nothing, and its memory has bytes of others. */
+export function plain(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
 /**
  * The answer, as a value of the caller's own.
  * @throws ConsensusError if there is none: its `outcome` says what became of the command.
@@ -49,8 +54,8 @@ function namesOf(error: Error): Omit<ThrownError, 'message'> {
 export function answerOf<Answer>(outcome: Outcome, codec: Codec<Answer>): Answer {
   switch (outcome.kind) {
     case 'answer':
-      // A copy: a duplicate of the command may ask again.
-      return decodeOwn(codec, Buffer.from(outcome.bytes))
+      // A duplicate of the command may ask again: what is kept of the bytes is copied.
+      return codec.decode(plain(outcome.bytes))
     case 'error': {
       const cause = errorOf(outcome.bytes)
       throw new ConsensusError('REJECTED', `the machine refused the command: ${cause.message}`, {

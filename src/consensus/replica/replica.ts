@@ -292,7 +292,8 @@ export class Replica {
   transfer(id: number): boolean {
     const peer = this.#connections.get(id)
     const votes = this.#configuration?.voters.some((voter) => voter.id === id) === true
-    if (!this.isLeader || !votes || peer?.link.isUp !== true) return false
+    // One that is stopped would not lead, and until others see that, no one would.
+    if (!this.isLeader || !votes || peer?.link.isUp !== true || !this.#connections.isAlive(id)) return false
     if (!peer.link.send(MessageType.Campaign, NOTHING)) return false
     this.#rest('it lets another lead')
     return true

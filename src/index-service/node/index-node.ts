@@ -2,6 +2,7 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { IndexPort, ShardPort } from '../port.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
+import { HandOvers } from './hand-overs.ts'
 import type { IndexSight, NodeCard, Place } from './index-contract.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
@@ -71,7 +72,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   #looker: NodeJS.Timeout | undefined
   #isHandingOver = false
   /** Counts the attempts, so that a shard whose wanted leader cannot lead is not in the way of others. */
-  #handOvers = 0
+  #attempts = 0
+  readonly #handOvers = new HandOvers()
   #door: Place | undefined
   readonly #stop = new AbortController()
   #closing: Promise<void> | undefined
@@ -249,24 +251,29 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     if (this.#isHandingOver || this.shards === 1) return
     const wanted = [...this.#replicas].flatMap(([shard, replica]) => {
       if (replica.leader !== this.rank || this.#changing.has(shard)) return []
-      const rank = leaderWanted(shard, this.#holders(shard))
-      return rank !== this.rank && this.#has(rank, shard) ? [{ replica, rank }] : []
+      const heir = this.#cardOf(leaderWanted(shard, this.#holders(shard)), shard)
+      if (heir === undefined || heir.rank === this.rank) return []
+      return this.#handOvers.mayTry(shard, heir.processId, performance.now()) ? [{ shard, replica, heir }] : []
     })
     if (wanted.length === 0) return
-    const { replica, rank } = wanted[this.#handOvers % wanted.length]!
-    this.#handOvers += 1
+    const { shard, replica, heir } = wanted[this.#attempts % wanted.length]!
+    this.#attempts += 1
     this.#isHandingOver = true
     replica
-      .transferLeadership(rank)
+      .transferLeadership(heir.rank)
+      .then((isDone) => {
+        if (isDone) this.#handOvers.done(shard, heir.processId, performance.now())
+      })
       // The next look tries again.
-      .catch(() => false)
+      .catch(() => undefined)
       .finally(() => {
         this.#isHandingOver = false
       })
   }
 
-  #has(rank: number, shard: number): boolean {
-    return this.#members.cards.some((card) => card.rank === rank && card.holds.some((held) => held.shard === shard))
+  /** Of the node of that rank, if it holds the shard. */
+  #cardOf(rank: number, shard: number): NodeCard | undefined {
+    return this.#members.cards.find((card) => card.rank === rank && card.holds.some((held) => held.shard === shard))
   }
 
   #mayLeave(shard: number, holders: readonly number[]): boolean {

@@ -253,6 +253,8 @@ export class ShardReplica implements ShardPort {
 
   /** All that was answered to anyone is applied here. */
   #isFresh(): boolean {
+    // It is over, and another comes: clients are not to end with it.
+    if (this.#replicated.closed) return false
     const index = this.#replicated.confirm()
     return index !== undefined && index <= this.#table.applied
   }

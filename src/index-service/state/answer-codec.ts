@@ -48,11 +48,7 @@ function isReplies(answer: ShardAnswer): answer is readonly Reply[] {
 }
 
 function decode(bytes: Uint8Array): ShardAnswer {
-  return adopt(Buffer.from(bytes))
-}
-
-function adopt(bytes: Uint8Array): ShardAnswer {
-  const reader = new WireReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
+  const reader = new WireReader(Buffer.from(bytes))
   const answer = decodeKind(reader)
   reader.end()
   return answer
@@ -81,4 +77,4 @@ function decodeKind(reader: WireReader): ShardAnswer {
 }
 
 /** How a shard's answers become bytes. What it decodes keeps memory of its own. */
-export const answerCodec: Codec<ShardAnswer> = { name: 'aether.shard-answer', encode, decode, adopt }
+export const answerCodec: Codec<ShardAnswer> = { name: 'aether.shard-answer', encode, decode }
