@@ -87,7 +87,7 @@ function increased(keyspace: Keyspace, args: Args, by: number, options: AddOptio
   const member = latin1Of(args.at(-1)!)
   const old = sortedSet.scoreOf(member)
   if (old !== undefined && options.onlyNew) return null
-  const score = (old ?? 0) + by
+  const score = old === undefined ? by : old + by
   if (Number.isNaN(score)) throw new CommandFault('resulting score is not a number (NaN)')
   if (!isAllowed(old, score, options)) return null
   if (old !== score) {

@@ -54,7 +54,9 @@ export class SortedSetValue {
     return this.#countUntil((scored) => scored.member < member || (isInclusive && scored.member === member))
   }
 
-  set(member: string, score: number): void {
+  /** A zero has no sign: Redis keeps short sets so. */
+  set(member: string, given: number): void {
+    const score = given + 0
     const number = this.#members.numberOf(member)
     if (number === undefined) {
       this.#members.add(member)
