@@ -67,3 +67,22 @@ for (const protocol of [2, 3] as const)
     for (const command of commands)
       assert.deepEqual(await own.ask(...command), await theirs.ask(...command), command.join(' '))
   })
+
+test('one who waits for a stream is served by an entry that is trimmed away at once, as with Redis', {
+  skip: withoutRedis,
+}, async () => {
+  await using door = await openDoor()
+  await using redis = await openRedis()
+  const answers = await Promise.all(
+    [door, redis].map(async (server) => {
+      const [reader, member, writer] = [await server.connect(), await server.connect(), await server.connect()]
+      await writer.ask('XGROUP', 'CREATE', 'stream', 'group', '$', 'MKSTREAM')
+      const read = reader.ask('XREAD', 'BLOCK', '0', 'STREAMS', 'stream', '$')
+      const taken = member.ask('XREADGROUP', 'GROUP', 'group', 'c', 'BLOCK', '0', 'STREAMS', 'stream', '>')
+      while (!String(await writer.ask('INFO', 'clients')).includes('blocked_clients:2'));
+      await writer.ask('XADD', 'stream', 'MAXLEN', '0', '5-5', 'field', 'value')
+      return await Promise.all([read, taken])
+    }),
+  )
+  assert.deepEqual(answers[0], answers[1])
+})

@@ -92,6 +92,11 @@ function plainIds(keyspace: Keyspace, { keys, ids }: ReadQuery): bigint[] {
   })
 }
 
+/** The id up to which there is something to read. As in Redis, one that waits is served by what has come and is gone. */
+function newest(stream: StreamValue, { readyKey }: CommandContext): bigint {
+  return readyKey === undefined ? (stream.last?.[0] ?? 0n) : stream.lastId
+}
+
 function xread(keyspace: Keyspace, args: Args, context: CommandContext): Reply | Blocked {
   const query = readQuery(args, 'xread')
   const ids = plainIds(keyspace, query)
@@ -99,7 +104,7 @@ function xread(keyspace: Keyspace, args: Args, context: CommandContext): Reply |
   for (const [number, key] of query.keys.entries()) {
     const stream = isTaken(key, context) ? keyspace.stream(key) : undefined
     const after = ids[number]!
-    if (stream?.last === undefined || stream.last[0] <= after) continue
+    if (stream === undefined || newest(stream, context) <= after) continue
     found.push(key, stream.range(after + 1n, ID_MAX, { count: query.count }).map(entryReply))
   }
   if (found.length > 0) return { byKey: found }
@@ -141,8 +146,7 @@ function xreadgroup(keyspace: Keyspace, args: Args, context: CommandContext): Re
   const found: Reply[] = []
   for (const read of groupReads(keyspace, query, context)) {
     const { key, stream, group, after } = read
-    const hasNew = stream.last !== undefined && stream.last[0] > group.lastId
-    if (after === undefined && !hasNew) continue
+    if (after === undefined && newest(stream, context) <= group.lastId) continue
     const consumer = seenConsumer(keyspace, key, { group, name: query.consumer, nowMs: context.timeMs })
     const reply = after === undefined ? delivered(read, consumer, query) : history(read, consumer, query)
     found.push(key, reply)
