@@ -92,7 +92,7 @@ function plainIds(keyspace: Keyspace, { keys, ids }: ReadQuery): bigint[] {
   })
 }
 
-/** The id up to which there is something to read. In Redis, too, one who waits is served by what has come and is gone. */
+/** The id up to which there is something to read. As in Redis, one who waits is served by what has come and gone. */
 function newest(stream: StreamValue, { readyKey }: CommandContext): bigint {
   return readyKey === undefined ? (stream.last?.[0] ?? 0n) : stream.lastId
 }
