@@ -1,6 +1,9 @@
 /**
  * Keeps the event loop alive while something is awaited that libuv does not know of (Atomics.waitAsync, an unref'd
  * worker). Without it a program that awaits nothing else would end with code 13.
+ *
+ * To make a timer also brings the clock of the event loop up to date, from which `Atomics.waitAsync` counts its time. A
+ * program that was busy for seconds would otherwise be told at once that its time is over.
  */
 export class KeepAlive {
   #held = 0
