@@ -51,13 +51,13 @@ export async function fuzzCommands({ own, theirs, seed, commands }: CommandFuzz)
         for (const wire of [pair.own, pair.theirs]) wire.send(encoded(pair.waits))
         done += 1
       } else if (pick.once(20)) {
-        const [watch, meanwhile, transaction] = drawWatch(pick)
+        const [watch = [], meanwhile = [], transaction = []] = drawWatch(pick).map((part) => kept(part, pair, pairs))
         await compare(pair, watch, where)
         await compare(control, meanwhile, `${where}, meanwhile`)
         await compare(pair, transaction, where)
         done += watch.length + meanwhile.length + transaction.length
       } else {
-        const batch = drawBatch(pick)
+        const batch = kept(drawBatch(pick), pair, pairs)
         await compare(pair, batch, where)
         done += batch.length
         asked = batch
@@ -67,6 +67,19 @@ export async function fuzzCommands({ own, theirs, seed, commands }: CommandFuzz)
   } finally {
     for (const pair of [control, ...pairs]) for (const wire of [pair.own, pair.theirs]) wire[Symbol.dispose]()
   }
+}
+
+/**
+ * In Redis 7.0 one who waits for a sorted set or a list is not served by a `…STORE` that replaces something else at the
+ * key; here it is. Such commands are left out while anyone waits for their keys.
+ */
+function kept(commands: readonly Command[], pair: Pair, pairs: readonly Pair[]): Command[] {
+  const awaited = new Set(pairs.flatMap(({ waits }) => waits?.slice(1) ?? []))
+  const serves = (command: Command): boolean =>
+    command.some((word) => /store$/i.test(word)) && command.some((word) => awaited.has(word))
+  return commands.filter((command) =>
+    /^exec$/i.test(command[0]!) ? !pair.queued.some(serves) : awaited.size === 0 || !serves(command),
+  )
 }
 
 async function openPair(ownPort: number, theirSocket: string): Promise<Pair> {
