@@ -45,6 +45,20 @@ async function nodes(size: number, options: object = {}): Promise<Nodes> {
   }
 }
 
+/** A group that is joined by one node after the other. */
+function growing() {
+  const name = freshName()
+  const started: RankProcess[] = []
+  const start = async (): Promise<RankProcess> => {
+    const added = new RankProcess(fixture, {})
+    after(() => added.kill())
+    await added.call('join', { name })
+    started.push(added)
+    return added
+  }
+  return { name, started, start }
+}
+
 async function clientOf(name: string, options?: object): Promise<RankProcess> {
   const client = new RankProcess(fixture, {})
   after(() => client.kill())
@@ -388,15 +402,7 @@ test('a write whose node is killed says that it may have taken effect', async ()
 })
 
 test('shards are spread over the nodes, and move while clients work, as nodes come and are killed', async () => {
-  const name = freshName()
-  const started: RankProcess[] = []
-  const start = async (): Promise<RankProcess> => {
-    const added = new RankProcess(fixture, {})
-    after(() => added.kill())
-    await added.call('join', { name })
-    started.push(added)
-    return added
-  }
+  const { name, started, start } = growing()
   for (let count = 0; count < 3; count += 1) await start()
   const options = { name, replicas: 3, shards: 3 }
   await Promise.all(started.map((each) => each.call('open', options)))
@@ -430,15 +436,7 @@ test('shards are spread over the nodes, and move while clients work, as nodes co
 })
 
 test('leaders of shards are spread over the nodes, also after one was killed and another has come', async () => {
-  const name = freshName()
-  const started: RankProcess[] = []
-  const start = async (): Promise<RankProcess> => {
-    const added = new RankProcess(fixture, {})
-    after(() => added.kill())
-    await added.call('join', { name })
-    started.push(added)
-    return added
-  }
+  const { name, started, start } = growing()
   const options = { name, replicas: 3, shards: 6 }
   for (let count = 0; count < 3; count += 1) await start()
   await Promise.all(started.map((each) => each.call('open', options)))

@@ -272,7 +272,7 @@ class NativeStream implements ByteStream {
     if (this.#isOpen && taken < bytes.length) this.#keep(bytes.subarray(taken))
   }
 
-  /** Called by the outbox: so many bytes were taken of those that begin there, or a negative errno. */
+  /** Called by the outbox. `taken`: how many of its bytes, which begin at `begin`, were sent; or a negative errno. */
   sent(taken: number, bytes: Uint8Array, begin: number): void {
     const end = begin + this.#queuedBytes
     this.#queuedBytes = 0

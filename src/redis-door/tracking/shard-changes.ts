@@ -1,6 +1,6 @@
 import { type IndexNode, latin1Of } from '../../index-service/index.ts'
 
-/** A key as latin1; undefined: any key of the shard may have changed. `origin`: who has done it, if that is known. */
+/** `key`: in latin1; undefined if any key of the shard may have changed. `origin`: who has changed it, if known. */
 export type OnShardChange = (shard: number, key: string | undefined, origin: number | undefined) => void
 
 /** Changes of keys of the shards that this node holds. The node tells of none while no one listens. */

@@ -110,7 +110,7 @@ function pushTerminated(lua: Lua, state: Pointer, data: Buffer, place: number): 
   return end + 1
 }
 
-/** The value before says how long it is, and is none of its own. */
+/** As many bytes as the value before says. That value is taken away. */
 function pushCounted(lua: Lua, state: Pointer, data: Buffer, place: number): number {
   if (lua.top(state) < 3 || !lua.isNumberAt(state, -1)) throw new LuaFault("format 'c0' needs a previous size")
   const bytes = Math.trunc(lua.numberAt(state, -1))
