@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { ClosedError, native, systemFailure, type Watcher } from '../native/index.ts'
 import type { AgentContext, Machine, MachineFactory } from './agent-contract.ts'
+import { KeepAlive } from './keep-alive.ts'
 import { Random } from './random.ts'
 import { Timers } from './timers.ts'
 
@@ -29,13 +30,14 @@ interface Command {
 /**
  * Runs a {@link Machine} on the event loop of the program itself, as an `Agent` does in a thread of its own. What the
  * program asks for is done before {@link ring} returns, without a switch of threads. In return, the machine stands
- * still while the program computes. Keeps no process alive.
+ * still while the program computes. Keeps a process alive only while a command is unanswered.
  */
 export class LocalAgent {
   readonly #machine: Machine
   readonly #timers = new Timers()
   readonly #onTurned: () => void
   readonly #watcher: Watcher
+  readonly #keepAlive = new KeepAlive()
   /** Descriptors that are watched; a token is the place here. */
   #descriptors: readonly number[] = []
   #commands: Command[] = []
@@ -78,10 +80,11 @@ export class LocalAgent {
   /** Send the machine a command. */
   command(name: string, payload: unknown): Promise<unknown> {
     if (this.#closed) return Promise.reject(new ClosedError('the agent'))
-    return new Promise((resolve, reject) => {
+    const answered = new Promise<unknown>((resolve, reject) => {
       this.#commands.push({ name, payload, resolve, reject })
       this.#run()
     })
+    return this.#keepAlive.during(answered)
   }
 
   async close(): Promise<void> {

@@ -182,7 +182,7 @@ test('a machine that cannot be made throws; one that is closed takes no commands
   agent.ring()
 })
 
-test('it keeps no process alive', () => {
+test('it keeps a process alive while a command is unanswered, and no longer', () => {
   const url = new URL('../../src/runtime/index.js', import.meta.url)
   const machine = new URL('./fixtures/machine.js', import.meta.url)
   const program = `
@@ -190,10 +190,11 @@ test('it keeps no process alive', () => {
     import { createMachine } from '${machine}'
     const data = { words: new SharedArrayBuffer(16) }
     const agent = new LocalAgent({ createMachine, data, seed: 1, onNote() {}, onTurned() {} })
-    void agent.command('later', 1)`
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    console.log(await agent.command('later', 'answered'))`
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     timeout: 20_000,
   })
-  assert.equal(status, 0, String(stderr))
+  assert.equal(String(stdout), 'answered\n', String(stderr))
+  assert.equal(status, 0)
 })
