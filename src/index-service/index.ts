@@ -15,7 +15,7 @@
  */
 export type { CommandSpec } from './commands/command.ts'
 export { matches } from './commands/patterns.ts'
-export { CommandFault, type FaultReply, type Reply } from './commands/reply.ts'
+export { CommandFault, type FaultReply, type Reply, shownName, unknownSubcommand } from './commands/reply.ts'
 export {
   commandNamed,
   commandNames,

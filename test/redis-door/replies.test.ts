@@ -56,6 +56,11 @@ const commands: readonly (readonly string[])[] = [
   ['EXEC'],
   ['EXEC'],
   ['NONSENSE', 'a', 'b'],
+  ['XGROUP', '\0t1', 'g', '0', '0'],
+  ['XINFO', 'a\0b', 'k'],
+  ['OBJECT', `a\0${'b'.repeat(200)}`, 'text'],
+  ['OBJECT', 'b'.repeat(200), 'text'],
+  ['CLIENT', 'a\0b'],
   ['GET'],
 ]
 
@@ -67,6 +72,56 @@ for (const protocol of [2, 3] as const)
     for (const command of commands)
       assert.deepEqual(await own.ask(...command), await theirs.ask(...command), command.join(' '))
   })
+
+/** What is done to a stream that another client watches, which has the group `g` with one entry under way. */
+const meanwhile: readonly (readonly string[])[] = [
+  ['XGROUP', 'SETID', 'st', 'g', '2'],
+  ['XGROUP', 'CREATE', 'st', 'other', '0'],
+  ['XGROUP', 'DESTROY', 'st', 'g'],
+  ['XGROUP', 'CREATECONSUMER', 'st', 'g', 'new'],
+  ['XGROUP', 'DELCONSUMER', 'st', 'g', 'c'],
+  ['XACK', 'st', 'g', '1'],
+  ['XREADGROUP', 'GROUP', 'g', 'other', 'STREAMS', 'st', '>'],
+  ['XREADGROUP', 'GROUP', 'g', 'other', 'STREAMS', 'st', '0'],
+  ['XCLAIM', 'st', 'g', 'other', '0', '1'],
+  ['XAUTOCLAIM', 'st', 'g', 'other', '0', '0'],
+  ['XSETID', 'st', '5'],
+  ['XADD', 'st', '9', 'f', 'v'],
+  ['XDEL', 'st', '1'],
+  ['XTRIM', 'st', 'MAXLEN', '1'],
+  ['XTRIM', 'st', 'MAXLEN', '5'],
+  ['EVAL', "return redis.call('XACK', 'st', 'g', '1')", '0'],
+  ['EVAL', "return redis.call('XDEL', 'st', '1')", '0'],
+  ['RESTORE', 'st', '0', 'nonsense'],
+  ['RENAME', 'st', 'elsewhere'],
+]
+
+test('WATCH: what is done to the groups of a stream is no change of it, as with Redis', {
+  skip: withoutRedis,
+}, async () => {
+  await using door = await openDoor()
+  await using redis = await openRedis()
+  const [own, theirs] = await Promise.all(
+    [door, redis].map(async (server) => {
+      const [watcher, writer] = [await server.connect(), await server.connect()]
+      const outcomes: unknown[] = []
+      for (const command of meanwhile) {
+        await writer.ask('DEL', 'st')
+        await writer.ask('XADD', 'st', '1', 'f', 'v')
+        await writer.ask('XADD', 'st', '2', 'f', 'v')
+        await writer.ask('XGROUP', 'CREATE', 'st', 'g', '0')
+        await writer.ask('XREADGROUP', 'GROUP', 'g', 'c', 'COUNT', '1', 'STREAMS', 'st', '>')
+        await watcher.ask('WATCH', 'st')
+        await writer.ask(...command)
+        await watcher.ask('MULTI')
+        await watcher.ask('PING')
+        outcomes.push([command.join(' '), await watcher.ask('EXEC')])
+      }
+      return outcomes
+    }),
+  )
+  assert.deepEqual(own, theirs)
+})
 
 test('one who waits for a stream is served by an entry that is trimmed away at once, as with Redis', {
   skip: withoutRedis,

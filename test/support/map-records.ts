@@ -4,6 +4,7 @@ import type { Records } from '../../src/index-service/memory/records.ts'
 /** Records in a Map, by key as latin1. Each process of a test may have another order of them: see `shuffle`. */
 export class MapRecords implements Records {
   readonly #records = new Map<string, Uint8Array>()
+  nowMs = 0
   #usedBytes = 0
 
   get size(): number {
@@ -35,6 +36,14 @@ export class MapRecords implements Records {
     this.#usedBytes -= key.length + old.length
     old.fill(0xee)
     return true
+  }
+
+  idleMs(): undefined {
+    return undefined
+  }
+
+  frequency(): undefined {
+    return undefined
   }
 
   clear(): void {

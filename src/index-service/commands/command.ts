@@ -44,6 +44,8 @@ export interface CommandSpec {
   readonly needsMemory: boolean
   /** What it tells of each key that it changes, where its code names nothing else. */
   readonly event: string | undefined
+  /** True if it looks at a key without using it: the key may be evicted as before. */
+  readonly isGlance: boolean
   /** Positions of keys in `args`. */
   keys(args: readonly Uint8Array[]): readonly number[]
   readonly run: Run
@@ -83,15 +85,20 @@ export function countedKeys(at: number, before: readonly number[] = []): Keys {
 
 /** A command that changes nothing. */
 export function reads(name: string, arity: number, keys: Keys, run: Run): CommandSpec {
-  return { name, arity, isWrite: false, needsMemory: false, event: undefined, keys, run }
+  return { name, arity, isWrite: false, needsMemory: false, event: undefined, isGlance: false, keys, run }
+}
+
+/** A command that changes nothing, and is no use of the key. */
+export function glances(name: string, arity: number, keys: Keys, run: Run): CommandSpec {
+  return { ...reads(name, arity, keys, run), isGlance: true }
 }
 
 /** A command that changes something, and takes no more memory for it. */
 export function frees(name: string, arity: number, keys: Keys, run: Run): CommandSpec {
-  return { name, arity, isWrite: true, needsMemory: false, event: eventOf(name), keys, run }
+  return { name, arity, isWrite: true, needsMemory: false, event: eventOf(name), isGlance: false, keys, run }
 }
 
 /** A command that may take more memory. */
 export function grows(name: string, arity: number, keys: Keys, run: Run): CommandSpec {
-  return { name, arity, isWrite: true, needsMemory: true, event: eventOf(name), keys, run }
+  return { name, arity, isWrite: true, needsMemory: true, event: eventOf(name), isGlance: false, keys, run }
 }

@@ -8,6 +8,7 @@ import {
   firstKey,
   firstTwoKeys,
   frees,
+  glances,
   noKeys,
   reads,
 } from './command.ts'
@@ -82,7 +83,7 @@ function expires(name: string, unit: ExpiryUnit): CommandSpec {
 }
 
 function tells(name: string, { scale, isAbsolute }: ExpiryUnit): CommandSpec {
-  return reads(name, 2, firstKey, (keyspace, args, { timeMs }) => {
+  return glances(name, 2, firstKey, (keyspace, args, { timeMs }) => {
     const atMs = keyspace.expiryOf(args[0]!)
     if (atMs === undefined) return -2
     if (atMs === 0) return -1
@@ -175,7 +176,7 @@ export const keys: readonly CommandSpec[] = [
   frees('unlink', -2, allKeys, del),
   reads('exists', -2, allKeys, exists),
   reads('touch', -2, allKeys, exists),
-  reads('type', 2, firstKey, (keyspace, args) => typeNamed(keyspace, args[0]!)),
+  glances('type', 2, firstKey, (keyspace, args) => typeNamed(keyspace, args[0]!)),
   expires('expire', SECONDS),
   expires('pexpire', MILLISECONDS),
   expires('expireat', UNIX_SECONDS),
@@ -185,9 +186,9 @@ export const keys: readonly CommandSpec[] = [
   tells('expiretime', UNIX_SECONDS),
   tells('pexpiretime', UNIX_MILLISECONDS),
   frees('persist', 2, firstKey, persist),
-  reads('keys', 2, noKeys, keysLike),
-  reads('scan', -2, noKeys, scan),
-  reads('randomkey', 1, noKeys, randomKey),
+  glances('keys', 2, noKeys, keysLike),
+  glances('scan', -2, noKeys, scan),
+  glances('randomkey', 1, noKeys, randomKey),
   frees('rename', 3, firstTwoKeys, (keyspace, args) => {
     rename(keyspace, args)
     return 'OK'

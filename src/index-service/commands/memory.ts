@@ -1,5 +1,5 @@
 import type { Keyspace } from '../state/keyspace.ts'
-import { type CommandSpec, reads } from './command.ts'
+import { type CommandSpec, glances } from './command.ts'
 import { isWord, numberOf } from './numbers.ts'
 import { type Reply, syntaxFault } from './reply.ts'
 import { subcommandOf } from './stream-groups.ts'
@@ -26,4 +26,4 @@ function memory(keyspace: Keyspace, args: Args): Reply {
 }
 
 /** What keys take. */
-export const memories: readonly CommandSpec[] = [reads('memory', -2, (args) => (args.length > 1 ? [1] : []), memory)]
+export const memories: readonly CommandSpec[] = [glances('memory', -2, (args) => (args.length > 1 ? [1] : []), memory)]

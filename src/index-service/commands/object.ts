@@ -1,8 +1,8 @@
 import type { Keyspace } from '../state/keyspace.ts'
 import { RecordType } from '../state/record-format.ts'
-import { bytesOf, latin1Of } from '../values/latin1.ts'
+import { bytesOf } from '../values/latin1.ts'
 import { isWord, parseInteger } from './numbers.ts'
-import { CommandFault, type Reply } from './reply.ts'
+import { CommandFault, type Reply, unknownSubcommand } from './reply.ts'
 
 /** Redis' limits of its small encodings, by default. */
 const ENTRIES_MAX = 128
@@ -15,9 +15,9 @@ const HELP = [
   'ENCODING <key>',
   '    How Redis would store the value. Here there is one way for each type.',
   'FREQ <key>',
-  '    Refused: how often keys are used is not counted.',
+  '    How often the key is used, as a logarithm, where maxmemory-policy is an LFU policy.',
   'IDLETIME <key>',
-  '    0: when keys are used is not noted.',
+  '    Seconds since the key was used, where maxmemory-policy is an LRU policy. 0 where that is not noted.',
   'REFCOUNT <key>',
   '    1: no two keys share a value.',
   'HELP',
@@ -29,16 +29,24 @@ export function objectAbout(keyspace: Keyspace, args: readonly Uint8Array[]): Re
   const [subcommand, key] = args as [Uint8Array, Uint8Array | undefined]
   if (args.length === 1 && isWord(subcommand, 'help')) return HELP
   const name = ['encoding', 'refcount', 'idletime', 'freq', 'help'].find((known) => isWord(subcommand, known))
-  if (name === undefined)
-    throw new CommandFault(`unknown subcommand '${latin1Of(subcommand).slice(0, 128)}'. Try OBJECT HELP.`)
+  if (name === undefined) throw new CommandFault(unknownSubcommand('object', subcommand))
   if (args.length !== 2 || name === 'help')
     throw new CommandFault(`wrong number of arguments for 'object|${name}' command`)
   if (!keyspace.has(key!)) return null
   if (name === 'encoding') return bytesOf(encodingOf(keyspace, key!))
-  if (name !== 'freq') return name === 'refcount' ? 1 : 0
-  throw new CommandFault(
-    'An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.',
-  )
+  if (name === 'refcount') return 1
+  const frequency = keyspace.frequency(key!)
+  if (name === 'freq') {
+    if (frequency === undefined) throw notNoted('An LFU maxmemory policy is not selected, access frequency')
+    return frequency
+  }
+  if (frequency !== undefined) throw notNoted('An LFU maxmemory policy is selected, idle time')
+  return Math.floor((keyspace.idleMs(key!) ?? 0) / 1000)
+}
+
+function notNoted(what: string): CommandFault {
+  const adjust = 'when switching between policies at runtime LRU and LFU data will take some time to adjust'
+  return new CommandFault(`${what} not tracked. Please note that ${adjust}.`)
 }
 
 function encodingOf(keyspace: Keyspace, key: Uint8Array): string {

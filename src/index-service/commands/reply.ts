@@ -1,3 +1,5 @@
+import { latin1Of } from '../values/latin1.ts'
+
 /**
  * What a command answers. It survives `v8.serialize`. The door writes it in the version of RESP that a client speaks.
  *
@@ -39,6 +41,24 @@ export class CommandFault extends Error {
 
 export function isFault(reply: Reply): reply is FaultReply {
   return typeof reply === 'object' && reply !== null && 'fault' in reply
+}
+
+/** Of what is given, the part that Redis shows in a message: text of C, so many characters at most. */
+const SHOWN_CHARACTERS = 128
+
+export function shownName(given: Uint8Array): string {
+  return cText(latin1Of(given.subarray(0, SHOWN_CHARACTERS)))
+}
+
+/** As C ends text. */
+export function cText(text: string): string {
+  const end = text.indexOf('\0')
+  return end < 0 ? text : text.slice(0, end)
+}
+
+/** The message where a command, in lower case, has no such subcommand. */
+export function unknownSubcommand(command: string, given: Uint8Array): string {
+  return `unknown subcommand '${shownName(given)}'. Try ${command.toUpperCase()} HELP.`
 }
 
 export function wrongType(): CommandFault {

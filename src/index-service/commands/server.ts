@@ -1,5 +1,5 @@
 import { bytesOf } from '../values/latin1.ts'
-import { type CommandContext, type CommandSpec, frees, noKeys, reads } from './command.ts'
+import { type CommandContext, type CommandSpec, frees, glances, noKeys, reads } from './command.ts'
 import { isWord } from './numbers.ts'
 import { objectAbout } from './object.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
@@ -33,5 +33,5 @@ export const server: readonly CommandSpec[] = [
   flushes('flushdb', ({ db, databases }) => databases().flush(db)),
   flushes('flushall', ({ databases }) => databases().flushAll()),
   reads('time', 1, noKeys, time),
-  reads('object', -2, (args) => (args.length > 1 ? [1] : []), objectAbout),
+  glances('object', -2, (args) => (args.length > 1 ? [1] : []), objectAbout),
 ]

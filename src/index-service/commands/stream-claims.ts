@@ -129,7 +129,7 @@ function xclaim(keyspace: Keyspace, args: Args, { timeMs }: CommandContext): Rep
     else if (!options.onlyIds) taken.deliveries += 1
     claimed.push(options.onlyIds ? idReply(id) : entryReply([id, fields]))
   }
-  keyspace.changed(args[0]!, stream)
+  keyspace.regrouped(args[0]!, stream)
   return claimed
 }
 
@@ -176,7 +176,7 @@ function xautoclaim(keyspace: Keyspace, args: Args, { timeMs }: CommandContext):
     if (!onlyIds) pending.deliveries += 1
     claimed.push(onlyIds ? idReply(id) : entryReply([id, fields]))
   }
-  keyspace.changed(args[0]!, stream)
+  keyspace.regrouped(args[0]!, stream)
   return [idReply(cursor.next() ? cursor.key : 0n), claimed, deleted]
 }
 

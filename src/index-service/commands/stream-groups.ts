@@ -4,7 +4,7 @@ import { type Consumer, StreamGroup } from '../values/stream-group.ts'
 import { StreamValue } from '../values/stream-value.ts'
 import { type CommandContext, type CommandSpec, firstKey, frees, grows } from './command.ts'
 import { isWord, numberOf } from './numbers.ts'
-import { CommandFault, type Reply } from './reply.ts'
+import { CommandFault, type Reply, shownName, unknownSubcommand } from './reply.ts'
 import { parseId, startOf } from './stream-ids.ts'
 
 type Args = readonly Uint8Array[]
@@ -38,10 +38,7 @@ const ARITIES: Readonly<Record<string, number>> = {
 /** The subcommand in lower case. @throws CommandFault */
 export function subcommandOf(command: string, args: Args, arities: Readonly<Record<string, number>>): string {
   const name = Object.keys(arities).find((known) => isWord(args[0]!, known))
-  if (name === undefined)
-    throw new CommandFault(
-      `unknown subcommand '${latin1Of(args[0]!).slice(0, 128)}'. Try ${command.toUpperCase()} HELP.`,
-    )
+  if (name === undefined) throw new CommandFault(unknownSubcommand(command, args[0]!))
   const arity = arities[name]!
   const count = args.length + 1
   if (arity < 0 ? count < -arity : count !== arity)
@@ -67,7 +64,7 @@ function groupOptions(args: Args, name: string): GroupOptions {
       entriesRead = count === -1 ? undefined : count
     } else
       throw new CommandFault(
-        `unknown subcommand or wrong number of arguments for '${latin1Of(args[0]!)}'. Try XGROUP HELP.`,
+        `unknown subcommand or wrong number of arguments for '${shownName(args[0]!)}'. Try XGROUP HELP.`,
       )
   }
   return { makesStream, entriesRead }
@@ -114,7 +111,7 @@ function xgroup(keyspace: Keyspace, args: Args, context: CommandContext): Reply 
     const isEnd = isWord(args[3]!, '-') || isWord(args[3]!, '+')
     group.lastId = isEnd ? startOf(args[3]!) : idAt(args[3]!, stream)
     group.entriesRead = entriesRead
-    keyspace.changed(key, stream!, 'xgroup-setid')
+    keyspace.regrouped(key, stream!, 'xgroup-setid')
     return 'OK'
   }
   const consumer = latin1Of(args[3]!)
@@ -122,7 +119,7 @@ function xgroup(keyspace: Keyspace, args: Args, context: CommandContext): Reply 
   if (name === 'createconsumer') group.consumerFrom(consumer, context.timeMs)
   const pending = name === 'delconsumer' ? (group.deleteConsumer(consumer) ?? 0) : 0
   const hasChanged = isKnown === (name === 'delconsumer')
-  if (hasChanged) keyspace.changed(key, stream!, `xgroup-${name}`)
+  if (hasChanged) keyspace.regrouped(key, stream!, `xgroup-${name}`)
   return name === 'createconsumer' ? (isKnown ? 0 : 1) : pending
 }
 
@@ -130,7 +127,7 @@ function created(keyspace: Keyspace, key: Uint8Array, stream: StreamValue, group
   const isKnown = stream.group(group.name) !== undefined
   if (isKnown) throw new CommandFault('Consumer Group name already exists', 'BUSYGROUP')
   stream.addGroup(group)
-  keyspace.changed(key, stream, 'xgroup-create')
+  keyspace.regrouped(key, stream, 'xgroup-create')
   return 'OK'
 }
 
@@ -138,7 +135,7 @@ function created(keyspace: Keyspace, key: Uint8Array, stream: StreamValue, group
 function destroyed(keyspace: Keyspace, key: Uint8Array, stream: StreamValue, group: StreamGroup | undefined): Reply {
   if (group === undefined) return 0
   stream.deleteGroup(group.name)
-  keyspace.changed(key, stream, 'xgroup-destroy')
+  keyspace.regrouped(key, stream, 'xgroup-destroy')
   keyspace.signal(key)
   return 1
 }
@@ -150,7 +147,7 @@ function xack(keyspace: Keyspace, args: Args): Reply {
   const ids = args.slice(2).map((argument) => parseId(argument))
   let acknowledged = 0
   for (const id of ids) if (group.acknowledge(id)) acknowledged += 1
-  if (acknowledged > 0) keyspace.changed(args[0]!, stream)
+  if (acknowledged > 0) keyspace.regrouped(args[0]!, stream)
   return acknowledged
 }
 

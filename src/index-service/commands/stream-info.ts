@@ -5,7 +5,7 @@ import type { StreamEntry, StreamValue } from '../values/stream-value.ts'
 import { type CommandContext, type CommandSpec, reads } from './command.ts'
 import { noSuchKey } from './keys.ts'
 import { isWord } from './numbers.ts'
-import { CommandFault, type Reply } from './reply.ts'
+import { CommandFault, type Reply, shownName } from './reply.ts'
 import { noGroup, subcommandOf } from './stream-groups.ts'
 import { entryReply, ID_MAX, idReply } from './stream-ids.ts'
 import { countOf } from './streams.ts'
@@ -65,7 +65,7 @@ function aboutStream(stream: StreamValue, args: Args): Reply {
   const isKnown = args.length === 2 || (isFull && (args.length === 3 || hasCount))
   if (!isKnown)
     throw new CommandFault(
-      `unknown subcommand or wrong number of arguments for '${latin1Of(args[0]!)}'. Try XINFO HELP.`,
+      `unknown subcommand or wrong number of arguments for '${shownName(args[0]!)}'. Try XINFO HELP.`,
     )
   const count = hasCount ? countOf(args[4]!) : FULL_COUNT
   const head = {

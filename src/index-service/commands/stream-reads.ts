@@ -150,7 +150,7 @@ function xreadgroup(keyspace: Keyspace, args: Args, context: CommandContext): Re
     const consumer = seenConsumer(keyspace, key, { group, name: query.consumer, nowMs: context.timeMs })
     const reply = after === undefined ? delivered(read, consumer, query) : history(read, consumer, query)
     found.push(key, reply)
-    keyspace.changed(key, stream)
+    keyspace.regrouped(key, stream)
   }
   if (found.length > 0) return { byKey: found }
   return query.blockMs === undefined || !context.mayBlock ? null : new Blocked(args)

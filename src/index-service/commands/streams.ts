@@ -183,7 +183,7 @@ function xsetid(keyspace: Keyspace, args: Args): Reply {
   stream.lastId = id
   if (added !== undefined) stream.entriesAdded = added
   if (maxDeleted !== undefined && maxDeleted !== 0n) stream.maxDeletedId = maxDeleted
-  keyspace.changed(args[0]!, stream)
+  keyspace.regrouped(args[0]!, stream)
   return 'OK'
 }
 

@@ -9,7 +9,7 @@ import { keys } from './keys.ts'
 import { listMoves } from './list-moves.ts'
 import { lists } from './lists.ts'
 import { memories } from './memory.ts'
-import type { FaultReply } from './reply.ts'
+import { cText, type FaultReply } from './reply.ts'
 import { server } from './server.ts'
 import { sets } from './sets.ts'
 import { slots } from './slots.ts'
@@ -92,16 +92,10 @@ function unknownCommand(name: string, args: readonly Uint8Array[]): FaultReply {
   let shown = ''
   for (const argument of args) {
     if (shown.length >= SHOWN_CHARACTERS) break
-    shown += `'${untilZero(latin1Of(argument.subarray(0, SHOWN_CHARACTERS - shown.length)))}' `
+    shown += `'${cText(latin1Of(argument.subarray(0, SHOWN_CHARACTERS - shown.length)))}' `
   }
-  const message = `unknown command '${untilZero(name.slice(0, SHOWN_CHARACTERS))}', with args beginning with: ${shown}`
+  const message = `unknown command '${cText(name.slice(0, SHOWN_CHARACTERS))}', with args beginning with: ${shown}`
   return { fault: 'ERR', message }
-}
-
-/** As C ends text. */
-function untilZero(text: string): string {
-  const end = text.indexOf('\0')
-  return end < 0 ? text : text.slice(0, end)
 }
 
 /** What a command that may take more memory is answered when all is used. */

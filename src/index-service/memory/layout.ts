@@ -3,7 +3,7 @@
  *
  * ```
  * chunks     16 MiB each, a memory object of its own
- *   segments   64 in a chunk, 256 KiB each: the header, buckets, or records
+ *   segments   64 in a chunk, 256 KiB each: the header, buckets, records, or marks
  *     records    one behind the other, never changed once a slot names them
  *     buckets    4,096 in a segment
  * ```
@@ -23,7 +23,10 @@
  *  8 the owner's process
  *  9 how often spaces were swapped,
  *      twice; odd while it happens
+ * 10 number of segments of marks
+ * 11 what marks say
  * 16 the space of each database
+ * 32 places of the segments of marks
  * 1024 descriptors of the chunks, in the owner's process
  * 4096 places of the segments that hold buckets
  * ```
@@ -38,14 +41,15 @@
  *    before and after, and so was the number of buckets.
  * 4. A database's records lie in the space that its word says, as long as word 9 is even and stays the same. A space is
  *    a part of the key of a record: see `record-format.ts`.
- * 5. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
+ * 5. Segments of marks hold nothing else and are never used again: readers set marks, too. See `use-marks.ts`.
+ * 6. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
  *
  * The bounded waste and the cleaning are those of log-structured memory (Rumble, Kejriwal and Ousterhout,
  * "Log-structured Memory for DRAM-based Storage", FAST 2014). The buckets grow one at a time by linear hashing
  * (Litwin, "Linear Hashing", VLDB 1980).
  */
 export const LAYOUT_MAGIC = 0x41455849
-export const LAYOUT_VERSION = 2
+export const LAYOUT_VERSION = 3
 
 export const UNIT_BYTES = 8
 export const CHUNK_BYTES: number = 16 * 2 ** 20
@@ -68,13 +72,18 @@ export const HeaderWord = {
   Applied: 6,
   Process: 8,
   Swaps: 9,
+  MarkSegments: 10,
+  MarkMode: 11,
   Spaces: 16,
+  Marks: 32,
   Descriptors: 1024,
   BucketSegments: 4096,
 } as const
 
 /** Databases, each of which has a space. */
 export const SPACES = 16
+/** A power of two, so many that their places fit. */
+export const MARK_SEGMENTS_MAX = 512
 export const CHUNKS_MAX: number = HeaderWord.BucketSegments - HeaderWord.Descriptors
 export const BUCKET_SEGMENTS_MAX: number = SEGMENT_BYTES / 4 - HeaderWord.BucketSegments
 

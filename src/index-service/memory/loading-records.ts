@@ -3,6 +3,7 @@ import type { Records } from './records.ts'
 
 /** Records of this process alone, each of which is asked for when it is first looked at. */
 export class LoadingRecords implements Records {
+  nowMs = 0
   readonly #records = new Map<string, Uint8Array>()
   readonly #load: (key: Uint8Array) => void
   #usedBytes = 0
@@ -40,6 +41,14 @@ export class LoadingRecords implements Records {
     if (old === undefined) return false
     this.#usedBytes -= key.length + old.length
     return this.#records.delete(name)
+  }
+
+  idleMs(): undefined {
+    return undefined
+  }
+
+  frequency(): undefined {
+    return undefined
   }
 
   clear(): void {

@@ -24,6 +24,7 @@ import {
 } from './layout.ts'
 import type { Records } from './records.ts'
 import { Segments } from './segments.ts'
+import { type MarkModeNumber, UseMarks } from './use-marks.ts'
 
 const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
 
@@ -32,8 +33,10 @@ const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
  * its caller has room for by its own count; the memory that it takes for that follows `usedBytes`.
  */
 export class RecordTable implements Records {
+  nowMs = 0
   readonly #segments: Segments
   readonly #seed: number
+  readonly #marks: UseMarks
   #size = 0
   #applied = 0
   #buckets = 0
@@ -50,6 +53,7 @@ export class RecordTable implements Records {
     this.#seed = seed >>> 0
     this.#segments = new Segments((place) => this.#moved(place))
     const { words } = this.#segments.header
+    this.#marks = new UseMarks(words, (place) => this.#chunkOf(place))
     words[HeaderWord.Version] = LAYOUT_VERSION
     words[HeaderWord.Seed] = this.#seed
     words[HeaderWord.Process] = process.pid
@@ -108,7 +112,9 @@ export class RecordTable implements Records {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    if (!this.#find(hashBytes(key, key.length, this.#seed), key)) return undefined
+    const hash = hashBytes(key, key.length, this.#seed)
+    if (!this.#find(hash, key)) return undefined
+    if (this.nowMs !== 0) this.#marks.use(hash, this.nowMs)
     return this.#valueAt(this.#foundChunk.words[this.#foundWord + 1]!)
   }
 
@@ -120,6 +126,20 @@ export class RecordTable implements Records {
     // What is in use may have moved to make room.
     if (this.#find(hash, key)) this.#swap(this.#foundChunk, this.#foundWord, place)
     else this.#add(hash, place)
+  }
+
+  /** Note from now on when or how often records are used; undefined: do not. */
+  mark(mode: MarkModeNumber | undefined, nowMs: number): void {
+    if (mode === undefined) this.#marks.end()
+    else if (mode !== this.#marks.mode) this.#marks.begin(mode, this.#size, nowMs, () => this.#segments.fix())
+  }
+
+  idleMs(key: Uint8Array, nowMs: number): number | undefined {
+    return this.#marks.idleMs(hashBytes(key, key.length, this.#seed), nowMs)
+  }
+
+  frequency(key: Uint8Array, nowMs: number): number | undefined {
+    return this.#marks.frequency(hashBytes(key, key.length, this.#seed), nowMs)
   }
 
   delete(key: Uint8Array): boolean {
@@ -272,6 +292,8 @@ export class RecordTable implements Records {
   #add(hash: number, record: number): void {
     this.#insert(this.#placeOf(bucketOf(hash, this.#buckets)), hash, record)
     this.#size += 1
+    this.#marks.grow(this.#size, () => this.#segments.fix())
+    if (this.nowMs !== 0) this.#marks.start(hash, this.nowMs)
     if (this.#size > this.#buckets * KEYS_PER_BUCKET) this.#split()
   }
 

@@ -1,5 +1,7 @@
 /** Where a shard keeps bytes by key. */
 export interface Records {
+  /** The time, since 1970, at which records are used from now on. 0: what follows is no use of them. */
+  nowMs: number
   /** A view into the memory, valid until the next change. */
   get(key: Uint8Array): Uint8Array | undefined
   set(key: Uint8Array, value: Uint8Array): void
@@ -7,6 +9,10 @@ export interface Records {
   readonly size: number
   /** What keys and values in use take. */
   readonly usedBytes: number
+  /** How long ago a record was used; undefined if that is not noted. */
+  idleMs(key: Uint8Array, nowMs: number): number | undefined
+  /** How often a record is used: from 0 to 255, by the logarithm; undefined if that is not noted. */
+  frequency(key: Uint8Array, nowMs: number): number | undefined
   clear(): void
   /** Readers from outside find the records of one database where those of the other one were. */
   swapSpaces(one: number, other: number): void

@@ -14,10 +14,12 @@ import {
   LAYOUT_VERSION,
   RECORD_HEAD_BYTES,
   RecordWord,
+  SEGMENT_BYTES,
   SLOTS_PER_BUCKET,
   UNIT_BYTES,
   UNIT_MASK,
 } from './layout.ts'
+import { UseMarks } from './use-marks.ts'
 
 /** A table that changes faster than it is read is asked for by other means. */
 const TRIES_MAX = 64
@@ -35,11 +37,13 @@ export class TableReader {
   readonly #processId: number
   readonly #chunks: Chunk[]
   readonly #seed: number
+  readonly #marks: UseMarks
 
   private constructor(processId: number, header: Chunk) {
     this.#processId = processId
     this.#chunks = [header]
     this.#seed = header.words[HeaderWord.Seed]!
+    this.#marks = new UseMarks(header.words, (place) => this.#chunkOf(place, SEGMENT_BYTES))
   }
 
   /** Undefined if it cannot be reached from here. */
@@ -85,6 +89,7 @@ export class TableReader {
       // Nothing that was alive at the beginning was written over meanwhile.
       if (Atomics.load(words, HeaderWord.Reused) !== reused) continue
       if (found === 'again' || Atomics.load(words, HeaderWord.Buckets) !== buckets) continue
+      if (found !== undefined) this.#marks.use(hash, Date.now())
       return found
     }
     return 'unknown'

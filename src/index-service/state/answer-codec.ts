@@ -13,9 +13,19 @@ import { WireReader, WireWriter } from './wire.ts'
  *  replies    0 kind: 1   count reply …                   served     0 kind: 4   1 reply
  *  waiting    0 kind: 2                                   cancelled  0 kind: 5   1 whether it waited: 0 or 1
  *  expired    0 kind: 3   1 count (Float64)   9 next (Float64)
+ *  evicted    0 kind: 7   1 count (Float64)
  * ```
  */
-const Kind = { Changed: 0, Replies: 1, Waiting: 2, Expired: 3, Served: 4, Cancelled: 5, Forgotten: 6 } as const
+const Kind = {
+  Changed: 0,
+  Replies: 1,
+  Waiting: 2,
+  Expired: 3,
+  Served: 4,
+  Cancelled: 5,
+  Forgotten: 6,
+  Evicted: 7,
+} as const
 
 const writer = new WireWriter()
 
@@ -36,6 +46,9 @@ function encode(answer: ShardAnswer): Uint8Array {
   } else if ('cancelled' in answer) {
     writer.begin(Kind.Cancelled)
     writer.u8(answer.cancelled ? 1 : 0)
+  } else if ('evicted' in answer) {
+    writer.begin(Kind.Evicted)
+    writer.f64(answer.evicted)
   } else {
     writer.begin(Kind.Forgotten)
     writer.f64(answer.forgotten)
@@ -55,7 +68,7 @@ function decode(bytes: Uint8Array): ShardAnswer {
 }
 
 function decodeKind(reader: WireReader): ShardAnswer {
-  switch (reader.u8Below(Kind.Forgotten, 'kind')) {
+  switch (reader.u8Below(Kind.Evicted, 'kind')) {
     case Kind.Changed:
       return null
     case Kind.Replies: {
@@ -71,6 +84,8 @@ function decodeKind(reader: WireReader): ShardAnswer {
       return { served: readReply(reader) }
     case Kind.Cancelled:
       return { cancelled: reader.u8() === 1 }
+    case Kind.Evicted:
+      return { evicted: reader.f64() }
     default:
       return { forgotten: reader.f64() }
   }

@@ -87,10 +87,23 @@ export class Databases {
     return Math.min(...this.#held.map(({ nextExpiryMs }) => nextExpiryMs), Infinity)
   }
 
-  /** The index of the command that changed a key last; 0 if it is not there. */
+  /** The index of the command that changed a key last, see {@link Keyspace.versionOf}; 0 if it is not there. */
   versionOf(db: number, key: Uint8Array): number {
-    const version = this.at(db).versionOf(key)
+    return this.#versionIn(db, this.at(db).versionOf(key))
+  }
+
+  /** See {@link Keyspace.stateVersionOf}. */
+  stateVersionOf(db: number, key: Uint8Array): number {
+    return this.#versionIn(db, this.at(db).stateVersionOf(key))
+  }
+
+  #versionIn(db: number, version: number): number {
     return version === 0 ? 0 : Math.max(version, this.#swapped[db]!)
+  }
+
+  /** The number of the database whose records lie in a space. */
+  dbOf(space: number): number {
+    return this.#spaces.indexOf(space)
   }
 
   /** Remove up to `limit` keys that have expired. */
@@ -141,7 +154,8 @@ export class Databases {
     for (const record of recordKeys(this.#records)) {
       const space = spaceOfRecord(record)
       if (space === undefined) continue
-      const db = this.#spaces.indexOf(space)
+      this.#records.nowMs = 0
+      const db = this.dbOf(space)
       writer.u8(db + 1)
       this.at(db).encodeKey(writer, keyOfRecord(record))
       yield* writer.takeFull()

@@ -3,6 +3,7 @@ import type { Records } from '../memory/records.ts'
 import type { Collection } from '../values/collection.ts'
 import { HashValue } from '../values/hash-value.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
+import { StreamValue } from '../values/stream-value.ts'
 import { Collections } from './collections.ts'
 import { Expiries } from './expiries.ts'
 import { KeyOrder } from './key-order.ts'
@@ -113,6 +114,14 @@ export class Entries {
     return this.#records.delete(this.#keys.ofField(key, field, this.#space))
   }
 
+  idleMs(key: Uint8Array, nowMs: number): number | undefined {
+    return this.#records.idleMs(this.#keys.ofKey(key, this.#space), nowMs)
+  }
+
+  frequency(key: Uint8Array, nowMs: number): number | undefined {
+    return this.#records.frequency(this.#keys.ofKey(key, this.#space), nowMs)
+  }
+
   /** What a key takes in memory. */
   usedBytesOf(key: Uint8Array): number {
     const record = this.get(key)!
@@ -138,6 +147,8 @@ export class Entries {
     writer.f64(format.versionOf(record))
     writer.f64(expireAtOf(record))
     writeValue(writer, this.valueOf(key, record))
+    const stream = this.#streamAt(key)
+    if (stream !== undefined) writer.f64(stream.groupsChangedAt)
   }
 
   /** Read a key that is not there. @throws RangeError if it is not what was written. */
@@ -145,6 +156,13 @@ export class Entries {
     const key = reader.bytes()
     const head = { version: reader.f64(), expireAtMs: reader.f64() }
     this.add(key, head, readValue(reader))
+    const stream = this.#streamAt(key)
+    if (stream !== undefined) stream.groupsChangedAt = reader.f64()
+  }
+
+  #streamAt(key: Uint8Array): StreamValue | undefined {
+    const value = this.#collections.get(latin1Of(key))
+    return value instanceof StreamValue ? value : undefined
   }
 
   /** What a key holds: its own bytes and objects, valid until the next change. */

@@ -1,6 +1,6 @@
 import { OrderedMap } from '../values/ordered-map.ts'
 
-interface Expiry {
+export interface Expiry {
   readonly atMs: number
   /** As latin1. */
   readonly key: string
@@ -36,6 +36,11 @@ export class Expiries {
   move(key: string, fromMs: number, toMs: number): void {
     if (fromMs !== 0 && this.#keys.delete({ atMs: fromMs, key })) this.#characters -= key.length
     if (toMs !== 0 && this.#keys.set({ atMs: toMs, key }, true)) this.#characters += key.length
+  }
+
+  /** That with `rank` others before it. */
+  at(rank: number): Expiry {
+    return this.#keys.at(rank)![0]
   }
 
   /** The key that expires next, if it has by then. */

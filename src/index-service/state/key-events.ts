@@ -1,5 +1,5 @@
 /** A class of events, as the letter by which `notify-keyspace-events` of redis.conf selects it. */
-export type KeyEventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 'x' | 't' | 'n'
+export type KeyEventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 'x' | 't' | 'n' | 'e'
 
 /** Is told what has happened to a key. It must not throw, nor touch the state. */
 export type OnKeyEvent = (db: number, kind: KeyEventClass, event: string, key: Uint8Array) => void
@@ -31,6 +31,7 @@ const EVENTS: Readonly<Record<KeyEventClass, readonly string[]>> = {
     'zdiffstore',
   ],
   x: ['expired'],
+  e: ['evicted'],
   t: [
     'xadd',
     'xdel',
@@ -72,8 +73,8 @@ export class KeyEvents {
     this.#onChange?.(key, this.origin)
   }
 
-  /** It is no one's change, also if a call has noticed. */
-  expired(key: Uint8Array): void {
+  /** It is no one's change, also if a call has noticed: a key has expired, or was evicted. */
+  gone(key: Uint8Array): void {
     this.#onChange?.(key, undefined)
   }
 

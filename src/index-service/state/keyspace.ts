@@ -77,10 +77,22 @@ export class Keyspace {
     return this.#record(key) !== undefined
   }
 
-  /** The index of the command that changed it last; 0 if it is not there. */
+  /**
+   * The index of the command that changed it last; 0 if it is not there. As in Redis, what happens to the groups of a
+   * stream is no change of the key.
+   */
   versionOf(key: Uint8Array): number {
     const record = this.#record(key)
     return record === undefined ? 0 : format.versionOf(record)
+  }
+
+  /** The same, and what happens to groups is a change. */
+  stateVersionOf(key: Uint8Array): number {
+    const record = this.#record(key)
+    if (record === undefined) return 0
+    const version = format.versionOf(record)
+    if (format.typeOf(record) !== RecordType.Stream) return version
+    return Math.max(version, this.stream(key)!.groupsChangedAt)
   }
 
   /** 0: it does not expire. undefined: it is not there. */
@@ -164,6 +176,18 @@ export class Keyspace {
     this.#tellChange(key, !isOld, event)
   }
 
+  /** The groups of a stream have changed, or it is new. */
+  regrouped(key: Uint8Array, stream: StreamValue, event: string | undefined = this.#events?.command): void {
+    const record = this.#record(key)
+    if (record === undefined) {
+      this.changed(key, stream, event)
+      return
+    }
+    stream.groupsChangedAt = this.#moment.index
+    this.#entries.touch(key, stream, format.versionOf(record))
+    this.tell(event, key)
+  }
+
   #tellChange(key: Uint8Array, isNew: boolean, event: string | undefined): void {
     if (isNew) this.tell('new', key)
     this.tell(event, key)
@@ -204,6 +228,16 @@ export class Keyspace {
     if (record === undefined) return false
     this.#entries.remove(key, record)
     this.#events?.changed(key)
+    return true
+  }
+
+  /** Remove it to make room. False if it was not there. */
+  evict(key: Uint8Array): boolean {
+    const record = this.#record(key)
+    if (record === undefined) return false
+    this.#entries.remove(key, record)
+    this.#events?.gone(key)
+    this.tell('evicted', key)
     return true
   }
 
@@ -259,6 +293,22 @@ export class Keyspace {
     return this.#entries.usedBytesOf(key)
   }
 
+  /** How long ago it was used, in this process; undefined if that is not noted. */
+  idleMs(key: Uint8Array): number | undefined {
+    return this.#entries.idleMs(key, this.#moment.timeMs)
+  }
+
+  /** How often it is used, in this process: from 0 to 255; undefined if that is not noted. */
+  frequency(key: Uint8Array): number | undefined {
+    return this.#entries.frequency(key, this.#moment.timeMs)
+  }
+
+  /** Of the keys that expire, that with `rank` others before it. */
+  expiringAt(rank: number): { readonly key: Uint8Array; readonly atMs: number } {
+    const { key, atMs } = this.#entries.expiries.at(rank)
+    return { key: bytesOf(key), atMs }
+  }
+
   /** Remove up to `limit` keys that have expired, in the order in which they did. */
   expireDue(limit: number): number {
     for (let expired = 0; expired < limit; expired += 1) {
@@ -308,7 +358,7 @@ export class Keyspace {
     if (record === undefined || this.#isValid(record)) return record
     if (this.#moment.isRead) return undefined
     this.#entries.remove(key, record)
-    this.#events?.expired(key)
+    this.#events?.gone(key)
     this.tell('expired', key)
     return undefined
   }

@@ -140,7 +140,7 @@ export class ShardScratch {
     const name = `${space}/${latin1Of(key)}`
     if (this.#watched.has(name)) return
     const source = this.#source.at(space)
-    this.#watched.set(name, { key, version: this.#source.versionOf(space, key), db: space })
+    this.#watched.set(name, { key, version: this.#source.stateVersionOf(space, key), db: space })
     const own = this.#own.held.find((keyspace) => keyspace.space === space)!
     if (source.has(key)) own.copyFrom(source, key, key)
   }

@@ -17,9 +17,10 @@ import { WireReader, WireWriter } from './wire.ts'
  *  expire   0 kind: 2
  *  cancel   0 kind: 3   1 waiter
  *  forget   0 kind: 4   1 count   waiter …
+ *  evict    0 kind: 5   1 count   (db length key version) …
  * ```
  */
-const Kind = { Calls: 1, Expire: 2, Cancel: 3, Forget: 4 } as const
+const Kind = { Calls: 1, Expire: 2, Cancel: 3, Forget: 4, Evict: 5 } as const
 const HAS_WAITER = 1
 const HAS_WATCHED = 2
 const HAS_DATABASES = 4
@@ -38,6 +39,9 @@ function encode(command: ShardCommand): Uint8Array {
     writer.begin(Kind.Forget)
     writer.count(command.forget.length)
     for (const waiter of command.forget) writer.f64(waiter)
+  } else if ('evict' in command) {
+    writer.begin(Kind.Evict)
+    encodeWatched(command.evict, true)
   } else writer.begin(Kind.Expire)
   return writer.end()
 }
@@ -55,14 +59,7 @@ function encodeCalls({ calls, watched, waiter, apart, admitted }: Extract<ShardC
       (admitted === true ? ADMITTED : 0),
   )
   if (waiter !== undefined) writer.f64(waiter)
-  if (watched !== undefined) {
-    writer.count(watched.length)
-    for (const { key, version, db = 0 } of watched) {
-      if (hasDatabases) writer.u8(db)
-      writer.bytes(key)
-      writer.f64(version)
-    }
-  }
+  if (watched !== undefined) encodeWatched(watched, hasDatabases)
   writer.count(calls.length)
   for (const { name, args, db = 0, origin = 0 } of calls) {
     if (hasDatabases) writer.u8(db)
@@ -70,6 +67,15 @@ function encodeCalls({ calls, watched, waiter, apart, admitted }: Extract<ShardC
     writer.text(name)
     writer.count(args.length)
     for (const argument of args) writer.bytes(argument)
+  }
+}
+
+function encodeWatched(watched: readonly Watched[], hasDatabases: boolean): void {
+  writer.count(watched.length)
+  for (const { key, version, db = 0 } of watched) {
+    if (hasDatabases) writer.u8(db)
+    writer.bytes(key)
+    writer.f64(version)
   }
 }
 
@@ -86,7 +92,7 @@ function decode(bytes: Uint8Array): ShardCommand {
 
 function adopt(bytes: Uint8Array): ShardCommand {
   const reader = new WireReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
-  const command = decodeKind(reader, reader.u8Below(Kind.Forget, 'kind'))
+  const command = decodeKind(reader, reader.u8Below(Kind.Evict, 'kind'))
   reader.end()
   return command
 }
@@ -101,6 +107,8 @@ function decodeKind(reader: WireReader, kind: number): ShardCommand {
       return { forget: Array.from({ length: reader.countOfThings() }, () => reader.whole()) }
     case Kind.Expire:
       return { expire: true }
+    case Kind.Evict:
+      return { evict: decodeWatched(reader, true) }
     default:
       throw reader.damaged('its kind 0 is unknown')
   }

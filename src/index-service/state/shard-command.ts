@@ -27,6 +27,7 @@ export interface Watched {
  *   are `apart` have nothing to do with each other: those that wait are served after each of them, not after the last.
  *   Calls that are `admitted` are what programs did, which looked at the memory before: none is refused for want of it.
  * - `expire` removes keys that have expired.
+ * - `evict` removes keys to make room, each if it has not changed since its version was read.
  * - `cancel` ends a call that waits: its time is over, or its caller is gone.
  * - `forget` drops what was served to waiters, once their callers have it or are gone.
  */
@@ -39,6 +40,7 @@ export type ShardCommand =
       readonly admitted?: boolean
     }
   | { readonly expire: true }
+  | { readonly evict: readonly Watched[] }
   | { readonly cancel: number }
   | { readonly forget: readonly number[] }
 
@@ -47,6 +49,7 @@ export type ShardCommand =
  *
  * - Calls: a reply for each; `null` if a watched key has changed; `waiting` if the call waits.
  * - `expire`: how many keys were removed, and when the next one expires (Infinity: none does).
+ * - `evict`: how many keys were removed.
  * - `cancel`: what was `served` to the waiter meanwhile, or that it waited until now, or that it is unknown.
  * - `forget`: how many were known.
  */
@@ -55,6 +58,7 @@ export type ShardAnswer =
   | null
   | { readonly waiting: true }
   | { readonly expired: number; readonly nextMs: number }
+  | { readonly evicted: number }
   | { readonly served: Reply }
   | { readonly cancelled: boolean }
   | { readonly forgotten: number }

@@ -12,10 +12,11 @@ import { CommandRandom } from './random.ts'
 import { ShardScratch } from './scratch.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
+import { chooseVictims, type EvictionRule } from './victims.ts'
 import { type Waiter, Waiters } from './waiters.ts'
 
 /** Raised whenever anything in the format of snapshots changes. */
-const SNAPSHOT_VERSION = 2
+const SNAPSHOT_VERSION = 3
 /** Removed by one command at most, so that none takes long. */
 const EXPIRED_MAX = 1000
 
@@ -47,6 +48,7 @@ export interface ShardOptions {
  *   between, the next one still has the element that was taken.
  */
 export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer> {
+  readonly #records: Records
   readonly #memoryMax: number
   readonly #onServed: ShardOptions['onServed']
   readonly #waiters = new Waiters()
@@ -67,11 +69,13 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   /** Of the last command in the log. */
   #timeMs = 0
   #index = 0
+  #evicted = 0
   /** The calls that run are not refused for want of memory. */
   #isAdmitted = false
 
   constructor({ records, memoryMax = Infinity, onServed, onEvent, onChange }: ShardOptions) {
     this.#events = onEvent === undefined && onChange === undefined ? undefined : new KeyEvents(onEvent, onChange)
+    this.#records = records
     this.#databases = new Databases({
       records,
       moment: this.#context,
@@ -107,6 +111,11 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#databases.nextExpiryMs
   }
 
+  /** How many keys were evicted, as far as this process has applied the log. */
+  get evicted(): number {
+    return this.#evicted
+  }
+
   /** How many calls wait. */
   get waiting(): number {
     return this.#waiters.size
@@ -131,6 +140,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
       this.#serve()
       return answer
     }
+    if ('evict' in command) return { evicted: this.#evict(command.evict) }
     if ('cancel' in command) return this.#waiters.cancel(command.cancel)
     if ('forget' in command) return { forgotten: this.#waiters.forget(command.forget) }
     const expired = this.#databases.expireDue(EXPIRED_MAX)
@@ -154,6 +164,13 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   versionOf(key: Uint8Array, nowMs: number, db: number = 0): number {
     this.#beginRead(nowMs)
     return this.#databases.versionOf(db, key)
+  }
+
+  /** Up to `count` keys that `rule` gives up first, as far as this process knows; for an `evict`. */
+  victims(rule: EvictionRule, count: number, nowMs: number): readonly Watched[] {
+    this.#beginRead(nowMs)
+    this.#records.nowMs = 0
+    return chooseVictims(this.#databases, this.#records, rule, count)
   }
 
   /** For calls that depend on each other's answers. It is of use until the next command in the log is applied. */
@@ -182,6 +199,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     if (version !== SNAPSHOT_VERSION) throw new RangeError(`a snapshot of a shard has the unknown format ${version}`)
     this.#index = reader.f64()
     this.#timeMs = reader.f64()
+    this.#records.nowMs = this.#timeMs
     this.#waiters.decode(reader)
     this.#databases.decode(reader)
     for (const [waiter, reply] of this.#waiters.served) this.#onServed?.(waiter, reply)
@@ -194,6 +212,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     context.isRead = false
     context.mayBlock = false
     context.readyKey = undefined
+    this.#records.nowMs = timeMs
     this.#isAdmitted = false
     this.#random.seed(index)
   }
@@ -208,8 +227,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
 
   #answerOf(command: Extract<ShardCommand, { calls: unknown }>): ShardAnswer {
     const { calls, watched, waiter, apart, admitted } = command
-    if (watched !== undefined && !watched.every((key) => this.#isUnchanged(key))) return null
     this.#isAdmitted = admitted === true
+    if (watched !== undefined && !watched.every((key) => this.#isUnchanged(key))) return null
     if (waiter !== undefined && calls.length === 1) return this.#waitingAnswer(calls[0]!, waiter)
     const replies = calls.map((call) => {
       const reply = this.#reply(call)
@@ -220,8 +239,19 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return replies
   }
 
+  #evict(victims: readonly Watched[]): number {
+    let evicted = 0
+    for (const victim of victims)
+      if (victim.version !== 0 && this.#isUnchanged(victim) && this.#databases.at(victim.db ?? 0).evict(victim.key))
+        evicted += 1
+    this.#evicted += evicted
+    return evicted
+  }
+
+  /** A program depends on all that it has seen. */
   #isUnchanged({ key, version, db = 0 }: Watched): boolean {
-    return this.#databases.versionOf(db, key) === version
+    const databases = this.#databases
+    return (this.#isAdmitted ? databases.stateVersionOf(db, key) : databases.versionOf(db, key)) === version
   }
 
   #waitingAnswer(call: Call, id: number): ShardAnswer {
@@ -257,6 +287,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     const tooLong = faultOfLengths(spec, args)
     if (tooLong !== undefined) return tooLong
     this.#context.db = db
+    this.#records.nowMs = spec.isGlance ? 0 : this.#context.timeMs
     if (this.#events !== undefined) {
       this.#events.command = spec.event
       this.#events.origin = origin

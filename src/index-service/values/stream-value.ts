@@ -28,6 +28,8 @@ export class StreamValue {
   maxDeletedId = 0n
   /** How many were ever added. */
   entriesAdded = 0
+  /** The index of the command that changed its groups or counters last, if it changed no entries. */
+  groupsChangedAt = 0
   readonly #entries = new OrderedMap<bigint, StreamFields>(compareIds)
   readonly #groups = new Map<string, StreamGroup>()
   #entriesBytes = 0

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bytesOf, CommandFault, latin1Of } from '../../index-service/index.ts'
+import { bytesOf, CommandFault, latin1Of, shownName } from '../../index-service/index.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { DoorCommand } from './door-command.ts'
 
@@ -54,7 +54,7 @@ const debug: DoorCommand['run'] = async (_door, client, [which, ...args]) => {
     const [code, ...words] = value!.split(' ')
     return { fault: code!, message: words.join(' ') }
   }
-  throw new CommandFault(`unknown subcommand or wrong number of arguments for '${latin1Of(which!)}'. Try DEBUG HELP.`)
+  throw new CommandFault(`unknown subcommand or wrong number of arguments for '${shownName(which!)}'. Try DEBUG HELP.`)
 }
 
 export const debugCommands: readonly DoorCommand[] = [{ name: 'debug', arity: -2, run: debug }]

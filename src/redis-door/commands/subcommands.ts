@@ -1,6 +1,5 @@
-import { type FaultReply, fitsArity, latin1Of, wrongArity } from '../../index-service/index.ts'
+import { type FaultReply, fitsArity, latin1Of, unknownSubcommand, wrongArity } from '../../index-service/index.ts'
 import { entryNamed } from '../catalogue/catalogue.ts'
-import { unknownSubcommand } from '../catalogue/subcommand-fault.ts'
 import type { DoorCommand } from './door-command.ts'
 
 /** `args` are without the names of the command and of the subcommand. */
@@ -50,8 +49,7 @@ function refusalOf(
   if (!known.has(word)) {
     if (entry?.summary.startsWith(REFUSED) === true)
       return { fault: 'ERR', message: `${entry.name} is refused: ${entry.summary.slice(REFUSED.length)}` }
-    const shown = latin1Of(args[0]!.subarray(0, NAME_SHOWN))
-    return unknownSubcommand(name, shown)
+    return { fault: 'ERR', message: unknownSubcommand(name, args[0]!) }
   }
   // Arity counts both names.
   return entry === undefined || fitsArity(entry, args.length) ? undefined : wrongArity(entry.name)

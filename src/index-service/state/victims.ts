@@ -1,0 +1,109 @@
+import type { Records } from '../memory/records.ts'
+import type { Databases } from './databases.ts'
+import type { Keyspace } from './keyspace.ts'
+import { keyOfRecord, spaceOfRecord } from './record-format.ts'
+import type { Watched } from './shard-command.ts'
+
+/** Which keys may go, and which of them go first. */
+export interface EvictionRule {
+  /** `volatile`: only keys that expire. */
+  readonly of: 'all' | 'volatile'
+  readonly by: EvictionOrder
+  /** Keys that are looked at for one that goes. */
+  readonly samples: number
+}
+
+/**
+ * - `recency`: those that were not used for the longest time.
+ * - `frequency`: those that are used least.
+ * - `random`: any.
+ * - `expiry`: those that expire first.
+ */
+export type EvictionOrder = 'recency' | 'frequency' | 'random' | 'expiry'
+
+interface Candidate {
+  readonly keyspace: Keyspace
+  readonly key: Uint8Array
+  /** The lowest goes first. */
+  readonly score: number
+}
+
+/** Records that are looked at in vain, fields of large hashes for instance, before the choice is put off. */
+const RECORDS_MAX = 4096
+
+/**
+ * Up to `count` keys that go first. Among all keys the order is approximate: the first ones of a random sample. Of two
+ * keys of equal score, any may be first.
+ */
+export function chooseVictims(databases: Databases, records: Records, rule: EvictionRule, count: number): Watched[] {
+  const candidates =
+    rule.of === 'all'
+      ? sampled(databases, records, rule, count * samplesOf(rule))
+      : rule.by === 'expiry'
+        ? expiringFirst(databases, count)
+        : expiring(databases, rule, count * samplesOf(rule))
+  candidates.sort((one, other) => one.score - other.score)
+  return candidates.slice(0, count).map(({ keyspace, key }) => {
+    const { db } = keyspace
+    return { key, version: databases.versionOf(db, key), db }
+  })
+}
+
+function samplesOf({ by, samples }: EvictionRule): number {
+  return by === 'random' ? 1 : samples
+}
+
+/** Keys from a random place of the table on. */
+function sampled(databases: Databases, records: Records, rule: EvictionRule, wanted: number): Candidate[] {
+  const candidates: Candidate[] = []
+  let cursor = Math.floor(Math.random() * 2 ** 32)
+  let [looked, wraps] = [0, 0]
+  while (candidates.length < wanted && looked < RECORDS_MAX + wanted && wraps < 2) {
+    const scanned = records.scan(cursor, wanted - candidates.length)
+    for (const record of scanned.keys) {
+      const space = spaceOfRecord(record)
+      if (space === undefined) continue
+      const keyspace = databases.at(databases.dbOf(space))
+      const key = keyOfRecord(record)
+      candidates.push({ keyspace, key, score: scoreOf(keyspace, key, rule) })
+    }
+    looked += scanned.keys.length
+    cursor = scanned.cursor
+    if (cursor === 0) wraps += 1
+  }
+  return candidates
+}
+
+/** Any keys that expire. */
+function expiring(databases: Databases, rule: EvictionRule, wanted: number): Candidate[] {
+  const chosen = new Map<string, Candidate>()
+  for (let left = databases.expiring === 0 ? 0 : wanted; left > 0; left -= 1) {
+    let rank = Math.floor(Math.random() * databases.expiring)
+    for (const keyspace of databases.held) {
+      if (rank >= keyspace.expiring) {
+        rank -= keyspace.expiring
+        continue
+      }
+      const { key } = keyspace.expiringAt(rank)
+      chosen.set(`${keyspace.db} ${rank}`, { keyspace, key, score: scoreOf(keyspace, key, rule) })
+      break
+    }
+  }
+  return [...chosen.values()]
+}
+
+/** The keys of each database that expire first. */
+function expiringFirst(databases: Databases, count: number): Candidate[] {
+  return databases.held.flatMap((keyspace) =>
+    Array.from({ length: Math.min(count, keyspace.expiring) }, (_, rank) => {
+      const { key, atMs } = keyspace.expiringAt(rank)
+      return { keyspace, key, score: atMs }
+    }),
+  )
+}
+
+function scoreOf(keyspace: Keyspace, key: Uint8Array, { by }: EvictionRule): number {
+  if (by === 'recency') return -(keyspace.idleMs(key) ?? 0)
+  if (by === 'frequency') return keyspace.frequency(key) ?? 0
+  return 0
+}
