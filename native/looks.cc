@@ -12,10 +12,13 @@ namespace aether {
 constexpr size_t kTableChunkBytes = 16 << 20;
 constexpr uint32_t kChunkShift = 21, kUnitMask = (1U << kChunkShift) - 1, kUnitBytes = 8;
 // Words of the first chunk, of a bucket, and of a record.
-constexpr size_t kBucketsWord = 2, kSeedWord = 5, kSpacesWord = 16, kBucketSegmentsWord = 4096;
+constexpr size_t kBucketsWord = 2, kSeedWord = 5, kMarkSegmentsWord = 10, kMarkModeWord = 11, kSpacesWord = 16;
+constexpr size_t kMarksWord = 32, kMarkSegmentsMax = 512, kBucketSegmentsWord = 4096;
 constexpr size_t kBucketSegmentsMax = 61440, kBucketsPerSegment = 4096, kUnitsPerBucket = 8, kBucketBytes = 64;
 constexpr size_t kNextWord = 1, kSlotsWord = 2, kSlotsPerBucket = 7;
 constexpr size_t kKeyBytesWord = 1, kValueBytesWord = 2, kRecordHeadBytes = 16;
+// Marks: src/index-service/memory/use-marks.ts.
+constexpr uint32_t kMarksPerSegment = 1U << 16, kByRecency = 1, kCounterStart = 5, kCounterFactor = 10;
 // A chain that is longer is none.
 constexpr int kChainMax = 64;
 // What the record of a key begins with: its type, its version, and when it expires.
@@ -53,12 +56,28 @@ static uint32_t hashOf(const uint8_t* bytes, size_t length, uint32_t seed) {
   return hash ^ (hash >> 16);
 }
 
+// As UseMarks.use.
+static uint32_t markUsed(uint32_t mark, uint32_t mode, double nowMs) {
+  if (mode == kByRecency) return static_cast<uint32_t>(static_cast<uint64_t>(nowMs / 10));
+  const uint32_t minute = static_cast<uint32_t>(static_cast<uint64_t>(nowMs / 60000)) & 0xffffff;
+  const uint32_t passed = (minute - (mark >> 8)) & 0xffffff;
+  uint32_t count = mark & 0xff;
+  if (passed <= 0xffffff / 2) count = count > passed ? count - passed : 0;
+  static thread_local uint32_t random = 0x9e3779b9U;
+  random ^= random << 13;
+  random ^= random >> 17;
+  random ^= random << 5;
+  const uint32_t over = count > kCounterStart ? count - kCounterStart : 0;
+  if (count < 0xff && random % (over * kCounterFactor + 1) == 0) count += 1;
+  return (minute << 8) | count;
+}
+
 enum class Found { Yes, No, Unknown };
 
 // The chunks of a table, each looked up once a call.
 class Records {
  public:
-  Records(napi_env env, napi_value chunks) : env_(env), array_(chunks) {
+  Records(napi_env env, napi_value chunks, double nowMs) : env_(env), array_(chunks), nowMs_(nowMs) {
     uint32_t count = 0;
     if (napi_get_array_length(env, chunks, &count) == napi_ok) chunks_.resize(count);
     header_ = words(0, kTableChunkBytes);
@@ -85,6 +104,7 @@ class Records {
         if (memcmp(begin, key, length) != 0) continue;
         value->data = begin + length;
         value->length = bytes;
+        use(hash);
         return Found::Yes;
       }
       place = bucket[kNextWord];
@@ -93,6 +113,16 @@ class Records {
   }
 
  private:
+  void use(uint32_t hash) {
+    const uint32_t segments = header_[kMarkSegmentsWord];
+    if (segments == 0 || segments > kMarkSegmentsMax) return;
+    const uint32_t place = header_[kMarksWord + ((hash >> 16) & (segments - 1))];
+    auto* marks = const_cast<uint32_t*>(words(place, kMarksPerSegment * sizeof(uint32_t)));
+    if (marks == nullptr) return;
+    uint32_t& mark = marks[hash & (kMarksPerSegment - 1)];
+    mark = markUsed(mark, header_[kMarkModeWord], nowMs_);
+  }
+
   // Linear hashing.
   uint32_t placeOf(uint32_t hash) const {
     const uint32_t buckets = header_[kBucketsWord];
@@ -126,6 +156,7 @@ class Records {
   napi_value array_;
   std::vector<Bytes> chunks_;
   const uint32_t* header_;
+  double nowMs_;
 };
 
 // A part of a request.
@@ -299,7 +330,7 @@ static napi_value AnswerLooks(napi_env env, napi_callback_info info) {
   if (arguments.ok() && !(numbers.data[kDatabase] >= 0 && numbers.data[kDatabase] < kDatabases))
     arguments.fail("numbers", "numbers[0] must be a database from 0 to 15");
   if (!arguments.ok()) return nullptr;
-  Records records(env, arguments.at(0));
+  Records records(env, arguments.at(0), numbers.data[kNowMs]);
   if (!records.isTable()) return throwArgument(env, "chunks", "chunks must begin with that of a table");
   Requests requests(asked);
   Replies replies(room, numbers.data[kProtocol] == 3);

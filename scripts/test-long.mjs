@@ -141,7 +141,7 @@ const steps = [
   {
     name: 'redis-fuzz',
     purpose: 'a million random commands and 20,000 spoiled streams, at a door and at redis-server',
-    command: node('scripts/test.mjs', '--long', 'redis-door/fuzz'),
+    command: node('scripts/test.mjs', '--long', '--timeout-ms=3600000', 'redis-door/fuzz'),
   },
   { name: 'modelcheck', purpose: 'every interleaving of three nodes, too', command: npm('modelcheck') },
   { name: 'simulate', purpose: '50,000 simulated clusters', command: npm('simulate', '--seeds', '50000') },

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join as joinGroup, parseSize } from '../dsm/index.ts'
-import { type IndexNode, openNode } from '../index-service/index.ts'
+import { EVICTION_POLICIES, type EvictionPolicy, type IndexNode, openNode } from '../index-service/index.ts'
 import { ArgumentError, messageOfThrown } from '../native/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { doorHelp, doorLines, doorOptions, doorSettingsOf, openDoor } from './door-options.ts'
@@ -13,6 +13,7 @@ const table = {
   shards: { type: 'string', default: '1' },
   directory: { type: 'string' },
   memory: { type: 'string', default: '1GiB' },
+  policy: { type: 'string', default: 'noeviction' },
   listen: { type: 'string' },
   ...doorOptions,
 } as const
@@ -33,6 +34,8 @@ Options:
   --shards N         parts that the keys are divided into, each held by as many processes (default 1)
   --directory D      keep the log there, so that nothing is lost when all end; a directory of its own for each process
   --memory SIZE      bytes that keys and values may take: 512MiB, 4GiB (default 1GiB)
+  --policy P         which keys go when the memory is full: noeviction (none; writes are refused), allkeys-lru,
+                     allkeys-lfu, allkeys-random, volatile-lru, volatile-lfu, volatile-random, volatile-ttl; as in Redis
   --listen HOST:PORT take clients of other machines there
 
 ${doorHelp}
@@ -44,6 +47,7 @@ Exit status: 0 ended by a signal; 1 it could not begin, or its part is over; 2 t
 Examples:
   aether serve
   aether serve users --replicas 3 --directory /var/lib/users-1
+  aether serve cache --memory 4GiB --policy allkeys-lru --port 6379
   aether serve users --memory 4GiB --listen 10.0.0.1:7500
   aether serve users --port 6379 --bind 0.0.0.0 --password-file /etc/users.password
   aether serve users --port 6379 --tls-cert cert.pem --tls-key key.pem
@@ -66,6 +70,7 @@ export const serveCommand: Command = {
     const shards = integerOption('serve', '--shards', values.shards, 1, 256)
     const memoryBytes = parseSize(values.memory as `${number}MiB`, '--memory')
     const { directory, listen } = values
+    const policy = policyOf(values.policy)
     const stop = new AbortController()
     const settings = doorSettingsOf(values, { hasDirectory: directory !== undefined, onShutdown: () => stop.abort() })
     for (const signal of endingSignals) process.on(signal, () => stop.abort())
@@ -75,7 +80,16 @@ export const serveCommand: Command = {
     await using group = await joinGroup(isLaunched ? {} : { name: `index-${name}`, signal })
     if (replicas > 1) say(`index '${name}': waiting for ${replicas} processes; this is ${process.pid}`)
     const opened = await openNode(group, {
-      ...{ name, replicas, shards, memoryBytes, thread: 'program', signal, timeoutMs: Number.POSITIVE_INFINITY },
+      ...{
+        name,
+        replicas,
+        shards,
+        memoryBytes,
+        policy,
+        thread: 'program',
+        signal,
+        timeoutMs: Number.POSITIVE_INFINITY,
+      },
       ...(directory === undefined ? {} : { directory }),
       ...(listen === undefined ? {} : { listen }),
     }).catch((error: unknown) => {
@@ -97,6 +111,13 @@ export const serveCommand: Command = {
     }
     return ExitCode.Done
   },
+}
+
+/** @throws ArgumentError */
+function policyOf(given: string): EvictionPolicy {
+  const policy = EVICTION_POLICIES.find((known) => known === given)
+  if (policy !== undefined) return policy
+  throw new ArgumentError('--policy', `--policy is one of ${EVICTION_POLICIES.join(', ')}, not '${given}'`)
 }
 
 /** What a node does, in a line. */

@@ -11,6 +11,7 @@ import {
 } from '../native/index.ts'
 import { Index } from './handles/index-handle.ts'
 import { SHARDS_MAX } from './keys/shard-of.ts'
+import { DEFAULT_EVICTION, EVICTION_POLICIES, type EvictionPolicy } from './node/eviction-policy.ts'
 import type { Place } from './node/index-contract.ts'
 import { IndexNode } from './node/index-node.ts'
 import type { OnKeyEvent } from './state/key-events.ts'
@@ -35,8 +36,10 @@ export interface OpenIndexOptions {
    * cannot be changed later. Default 1.
    */
   readonly shards?: number
-  /** Bytes that keys and values may take, in each process. Writes above that are refused. Default 1 GiB. */
+  /** Bytes that keys and values may take, in each process. What happens above that, `policy` says. Default 1 GiB. */
   readonly memoryBytes?: number
+  /** Which keys go when the memory is full. Default `noeviction`: none, and writes are refused. */
+  readonly policy?: EvictionPolicy
   /** Where clients of other machines come: `host:port`. Default: none can. */
   readonly listen?: string
   /** Calls of clients that this process takes at a time: more are refused at once. Default 1024. */
@@ -57,6 +60,7 @@ const names: OptionNames<OpenIndexOptions> = {
   shards: true,
   directory: true,
   memoryBytes: true,
+  policy: true,
   listen: true,
   inFlightMax: true,
   thread: true,
@@ -106,6 +110,7 @@ export async function openNode(
     shards = 1,
     directory,
     memoryBytes = DEFAULT_MEMORY_BYTES,
+    policy = DEFAULT_EVICTION.policy,
     listen,
   } = options
   const { inFlightMax = DEFAULT_IN_FLIGHT, thread = 'own', timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
@@ -116,6 +121,8 @@ export async function openNode(
     throw mustBe('options.replicas', 'an odd number, so that a majority outlives the most', replicas)
   if (directory !== undefined) checkText('options.directory', directory)
   checkWhole('options.memoryBytes', memoryBytes, MEMORY_BYTES_MIN, MEMORY_BYTES_MAX)
+  if (!EVICTION_POLICIES.includes(policy))
+    throw mustBe('options.policy', `one of ${EVICTION_POLICIES.join(', ')}`, policy)
   checkWhole('options.inFlightMax', inFlightMax, 1, Number.MAX_SAFE_INTEGER)
   if (thread !== 'own' && thread !== 'program') throw mustBe('options.thread', "'own' or 'program'", thread)
   checkMilliseconds('options.timeoutMs', timeoutMs)
@@ -127,6 +134,7 @@ export async function openNode(
     replicas,
     directory,
     memoryBytes,
+    eviction: { ...DEFAULT_EVICTION, policy },
     listen: place,
     inFlightMax,
     thread,

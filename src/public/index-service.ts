@@ -20,6 +20,7 @@
 export {
   type ConnectIndexOptions,
   connectIndex,
+  type EvictionPolicy,
   Index,
   type IndexArgument,
   type IndexCallOptions,

@@ -77,7 +77,7 @@ export class DoorServices {
     this.publisher = new Publisher(node)
     this.notifications = new Notifications(node, this.publisher)
     this.router = new Router(node, settings)
-    this.parameters = new DoorParameters(settings, this.notifications)
+    this.parameters = new DoorParameters(settings, this.notifications, node)
     this.tracking = new Tracking(this)
     this.activity = new Activity(this.parameters)
     this.scripts = new Scripts({

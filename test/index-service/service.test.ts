@@ -236,6 +236,50 @@ test('memory is bounded: what would go beyond is refused, and the rest goes on',
     { memoryBytes: 2 ** 20 },
   ))
 
+test('with a policy keys go when the memory is full; those that a client reads by memory stay', () =>
+  alone(
+    async (index, name) => {
+      await using client = await connectIndex(name)
+      const value = Buffer.alloc(2000)
+      const hot = Array.from({ length: 50 }, (_, key) => `hot ${key}`)
+      for (const key of hot) await index.set(key, value)
+      // A mark is of a hundredth of a second.
+      const startMs = Date.now()
+      for (let key = 0; key < 3000 || Date.now() < startMs + 1000; key += 10) {
+        await Promise.all(Array.from({ length: 10 }, (_, at) => index.set(`cold ${key + at}`, value)))
+        await Promise.all(hot.map((each) => client.get(each)))
+      }
+      const size = await index.size()
+      assert.ok(size > 300 && size < 520, `${size}`)
+      const left = await Promise.all(hot.map((each) => index.has(each)))
+      assert.ok(left.filter(Boolean).length >= 45, `${left.filter(Boolean).length} of ${hot.length} are left`)
+    },
+    { memoryBytes: 2 ** 20, policy: 'allkeys-lru' },
+  ))
+
+test('where only keys that expire may go, others are refused when there is none', () =>
+  alone(
+    async (index) => {
+      const value = Buffer.alloc(10_000)
+      for (let key = 0; key < 200; key += 1) await index.set(`short ${key}`, value, { ttlMs: 600_000 + key * 1000 })
+      assert.equal(await index.has('short 0'), false, 'what expires first has gone')
+      assert.equal(await index.has('short 199'), true)
+      await assert.rejects(async () => {
+        for (let key = 0; key < 200; key += 1) await index.set(`lasting ${key}`, value)
+      }, codeOf('ERR_AETHER_INDEX_FULL'))
+      assert.equal(await index.has('short 199'), false)
+    },
+    { memoryBytes: 2 ** 20, policy: 'volatile-ttl' },
+  ))
+
+test('replicas evict the same keys, whichever of them writes', async () => {
+  await using three = await nodes(3, { memoryBytes: 2 ** 20, policy: 'allkeys-random' })
+  await Promise.all(three.ranks.processes.map((rank, at) => rank.call('fill', at * 1000, at * 1000 + 300, 5000)))
+  const [keysOfOne, ...others] = await three.ranks.all<readonly string[]>('keys')
+  assert.ok(keysOfOne!.length > 50 && keysOfOne!.length < 210, `${keysOfOne!.length}`)
+  for (const keys of others) assert.deepEqual(keys, keysOfOne)
+})
+
 test('bad arguments and names are told at once', () =>
   alone(async (index, name) => {
     await assert.rejects(index.get(5 as never), { code: 'ERR_AETHER_INVALID_ARGUMENT' })

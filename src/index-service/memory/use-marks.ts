@@ -3,7 +3,7 @@ import { HeaderWord, MARK_SEGMENTS_MAX, SEGMENT_BYTES, UNIT_MASK } from './layou
 
 /** What a mark says of the records whose hash belongs to it. */
 export const MarkMode = {
-  /** When one of them was used last: tenths of a second, as 32 bits that wrap. */
+  /** When one of them was used last: hundredths of a second, as 32 bits that wrap after 497 days. */
   Recency: 1,
   /** How often they are used: a {@link COUNTER_MASK counter}, and above it the minute in which it was changed last. */
   Frequency: 2,
@@ -16,7 +16,9 @@ export type MarkModeNumber = (typeof MarkMode)[keyof typeof MarkMode]
 const MARKS: number = SEGMENT_BYTES / 4
 const MARK_BITS = 16
 const MARK_MASK = MARKS - 1
-const TICK_MS = 100
+const TICK_MS = 10
+/** A clock that was set back by less than this, two days, is no reason to take a record for old. */
+const BACK_TICKS = 2 ** 24
 const MINUTE_MS = 60_000
 
 const COUNTER_BITS = 8
@@ -78,8 +80,8 @@ export class UseMarks {
   /** How long ago a record was used; undefined if that is not noted. */
   idleMs(hash: number, nowMs: number): number | undefined {
     if (this.mode !== MarkMode.Recency || !this.#find(hash)) return undefined
-    const ticks = (tickOf(nowMs) - this.#words[this.#word]!) | 0
-    return Math.max(0, ticks) * TICK_MS
+    const ticks = (tickOf(nowMs) - this.#words[this.#word]!) >>> 0
+    return ticks > 2 ** 32 - BACK_TICKS ? 0 : ticks * TICK_MS
   }
 
   /** How often a record is used, from 0 to 255; undefined if that is not noted. */

@@ -2,6 +2,7 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { IndexPort, ShardPort } from '../port.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
+import type { EvictionSettings } from './eviction-policy.ts'
 import { HandOvers } from './hand-overs.ts'
 import type { IndexSight, NodeCard, Place } from './index-contract.ts'
 import { IndexServer } from './index-server.ts'
@@ -19,6 +20,7 @@ export interface NodeOptions {
   readonly directory: string | undefined
   /** Of all shards that it holds. */
   readonly memoryBytes: number
+  readonly eviction: EvictionSettings
   readonly listen: Place | undefined
   readonly inFlightMax: number
   readonly thread: 'own' | 'program'
@@ -74,6 +76,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   /** Counts the attempts, so that a shard whose wanted leader cannot lead is not in the way of others. */
   #attempts = 0
   readonly #handOvers = new HandOvers()
+  #eviction: EvictionSettings
   #door: Place | undefined
   readonly #stop = new AbortController()
   #closing: Promise<void> | undefined
@@ -85,6 +88,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.#group = group
     this.#options = options
     this.keyListener = options.onEvent
+    this.#eviction = options.eviction
     const isHere = options.listen === undefined
     this.#remote = new IndexClient({ name: options.name, isHere, places: () => this.#places() })
     const cards = (): readonly NodeCard[] => this.#members.cards
@@ -132,6 +136,21 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   /** Rank of a shard's leader; undefined while no leader is known, and of a shard that is not held here. */
   leaderOf(shard: number): number | undefined {
     return this.#replicas.get(shard)?.leader
+  }
+
+  /** What keys and values of all shards may take here. */
+  get memoryBytes(): number {
+    return this.#options.memoryBytes
+  }
+
+  /** What becomes of keys when the memory is full, as far as this node writes. */
+  get eviction(): EvictionSettings {
+    return this.#eviction
+  }
+
+  set eviction(settings: EvictionSettings) {
+    this.#eviction = settings
+    for (const replica of this.#replicas.values()) replica.evict(settings)
   }
 
   /** Tell all nodes where clients of Redis come to this one. */
@@ -234,14 +253,15 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     for (let shard = 0; shard < this.shards; shard += 1) {
       if (this.#changing.has(shard)) continue
       const holders = this.#holders(shard)
-      const isHeld = this.#replicas.has(shard)
-      if (this.#replicas.get(shard)?.isOver === true) {
+      const replica = this.#replicas.get(shard)
+      if (replica !== undefined) replica.writers = holders.length
+      if (replica?.isOver === true) {
         // It begins again from the others' state.
         this.#change(shard, this.#closeShard(shard))
         continue
       }
-      if (holders.includes(this.rank) && !isHeld) this.#change(shard, this.#openShard(shard, limits))
-      else if (!holders.includes(this.rank) && isHeld && this.#mayLeave(shard, holders))
+      if (holders.includes(this.rank) && replica === undefined) this.#change(shard, this.#openShard(shard, limits))
+      else if (!holders.includes(this.rank) && replica !== undefined && this.#mayLeave(shard, holders))
         this.#change(shard, this.#closeShard(shard))
     }
     this.#spreadLeaders()
@@ -306,12 +326,16 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       replicas,
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
       memoryBytes: Math.ceil(memoryBytes / this.shards),
+      eviction: this.#eviction,
       founders: this.#founders(shard),
       thread,
       onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
       onChange: (key, origin) => this.changeListener?.(shard, key, origin),
       ...limits,
     })
+    // It may have been set meanwhile.
+    replica.evict(this.#eviction)
+    replica.writers = this.#holders(shard).length
     this.#replicas.set(shard, replica)
     this.#members.tell(this.#card())
   }

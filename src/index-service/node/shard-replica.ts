@@ -19,6 +19,8 @@ import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 import { shardCodec } from '../state/shard-codec.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
 import { ShardMachine } from '../state/shard-machine.ts'
+import { type EvictionSettings, ruleOf } from './eviction-policy.ts'
+import { Evictor } from './evictor.ts'
 import { type Program, ProgramLine } from './program-line.ts'
 import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
 
@@ -29,6 +31,7 @@ export interface ShardReplicaOptions {
   readonly replicas: number
   readonly directory: string | undefined
   readonly memoryBytes: number
+  readonly eviction: EvictionSettings
   readonly thread: 'own' | 'program'
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
@@ -48,6 +51,8 @@ export interface ShardFigures {
   readonly databases: ShardMachine['databases']
   /** Calls that wait. */
   readonly waiting: number
+  /** Keys that were evicted since this process holds the shard. */
+  readonly evicted: number
   /** Bytes that keys, values and calls that wait take; what is bounded. */
   readonly usedBytes: number
   /** Bytes of shared memory that are held for strings and fields of hashes. */
@@ -75,6 +80,7 @@ export class ShardReplica implements ShardPort {
   readonly #keys = new RecordKeys()
   readonly #looks: RecordLooks
   readonly #programs: ProgramLine
+  readonly #evictor: Evictor
   readonly #sweeper: NodeJS.Timeout
   #isSweeping = false
   #closing: Promise<void> | undefined
@@ -86,6 +92,8 @@ export class ShardReplica implements ShardPort {
     readonly shard: ShardMachine
     readonly replicated: Replicated<ShardMachine>
     readonly waiting: WaitingCalls
+    readonly memoryBytes: number
+    readonly eviction: EvictionSettings
   }) {
     this.name = parts.name
     this.rank = parts.group.rank
@@ -99,6 +107,20 @@ export class ShardReplica implements ShardPort {
       withScratch: (use, limits) => this.#query((shard) => use(shard.scratch(Date.now())), limits),
       propose: (command, limits) => this.#propose(command, limits),
     })
+    this.#evictor = new Evictor(
+      {
+        get usedBytes() {
+          return parts.shard.usedBytes
+        },
+        get keys() {
+          return parts.shard.size
+        },
+        victims: (rule, count) => parts.shard.victims(rule, count, Date.now()),
+        propose: (command) => this.#propose(command, { timeoutMs: SWEEP_TIMEOUT_MS, signal: undefined }),
+      },
+      parts.memoryBytes,
+    )
+    this.evict(parts.eviction)
     parts.replicated.onApplied = (index) => parts.table.publish(index)
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref()
   }
@@ -130,7 +152,8 @@ export class ShardReplica implements ShardPort {
         ...(directory === undefined ? {} : { directory }),
         ...(signal === undefined ? {} : { signal }),
       })
-      return new ShardReplica({ group, name, table, shard, replicated, waiting })
+      const { eviction } = options
+      return new ShardReplica({ group, name, table, shard, replicated, waiting, memoryBytes, eviction })
     } catch (error) {
       table.close()
       throw error
@@ -157,8 +180,8 @@ export class ShardReplica implements ShardPort {
   }
 
   get figures(): ShardFigures {
-    const { size, expiring, databases, waiting, usedBytes } = this.#shard
-    return { keys: size, expiring, databases, waiting, usedBytes, heldBytes: this.#table.figures.bytes }
+    const { size, expiring, databases, waiting, evicted, usedBytes } = this.#shard
+    return { keys: size, expiring, databases, waiting, evicted, usedBytes, heldBytes: this.#table.figures.bytes }
   }
 
   status(): Promise<ReplicatedStatus> {
@@ -172,7 +195,7 @@ export class ShardReplica implements ShardPort {
     apart: boolean = false,
   ): Promise<readonly Reply[] | null> {
     const command = watched !== undefined ? { calls, watched, apart } : apart ? { calls, apart } : { calls }
-    const answer = await this.#propose(command, limits)
+    const answer = await this.#evictor.admit(calls, () => this.#propose(command, limits))
     return answer as readonly Reply[] | null
   }
 
@@ -190,7 +213,8 @@ export class ShardReplica implements ShardPort {
    * @throws IndexError `BUSY` if that happened each time; what the program throws.
    */
   runProgram<T>(program: Program<T>, limits: CallLimits, isReadOnly: boolean = false): Promise<T> {
-    return isReadOnly ? this.#programs.read(program, limits) : this.#programs.run(program, limits)
+    if (isReadOnly) return this.#programs.read(program, limits)
+    return this.#evictor.admit([], () => this.#programs.run(program, limits))
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
@@ -202,7 +226,7 @@ export class ShardReplica implements ShardPort {
     const waiter = this.#waiting.add(served)
     try {
       const limits = { timeoutMs: PROPOSE_MS, signal: undefined }
-      const answer = await this.#propose({ calls: [call], waiter }, limits)
+      const answer = await this.#evictor.admit([call], () => this.#propose({ calls: [call], waiter }, limits))
       if (Array.isArray(answer)) return (answer as readonly Reply[])[0]!
       const reply = await Promise.race([comes, over(waitMs, signal)])
       if (reply !== OVER) return reply
@@ -218,11 +242,13 @@ export class ShardReplica implements ShardPort {
 
   lookAt(key: Uint8Array, db: number = 0): Looked | undefined {
     if (!this.#isFresh()) return undefined
+    this.#table.nowMs = Date.now()
     return lookedAt(this.#table.get(this.#keys.ofKey(key, this.#table.spaceOf(db))))
   }
 
   lookAtField(key: Uint8Array, field: Uint8Array, db: number = 0): Looked | undefined {
     if (!this.#isFresh()) return undefined
+    this.#table.nowMs = Date.now()
     const space = this.#table.spaceOf(db)
     const hash = this.#table.get(this.#keys.ofKey(key, space))
     if (hash === undefined || !isThere(hash)) return null
@@ -233,6 +259,18 @@ export class ShardReplica implements ShardPort {
 
   looks(): RecordLooks | undefined {
     return this.#isFresh() ? this.#looks : undefined
+  }
+
+  /** What becomes of keys when the memory is full, as far as this process writes. */
+  evict({ policy, samples }: EvictionSettings): void {
+    const rule = ruleOf(policy)
+    this.#evictor.rule = rule && { of: rule.of, by: rule.by, samples }
+    this.#table.mark(rule?.marks, Date.now())
+  }
+
+  /** How many nodes write to the shard, with this one. */
+  set writers(count: number) {
+    this.#evictor.writers = count
   }
 
   /** Let another rank lead. False if it cannot, or this one does not. @throws ConsensusError */

@@ -3,7 +3,7 @@ import type { Records } from '../memory/records.ts'
 import type { Collection } from '../values/collection.ts'
 import { HashValue } from '../values/hash-value.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
-import { StreamValue } from '../values/stream-value.ts'
+import type { StreamValue } from '../values/stream-value.ts'
 import { Collections } from './collections.ts'
 import { Expiries } from './expiries.ts'
 import { KeyOrder } from './key-order.ts'
@@ -147,7 +147,7 @@ export class Entries {
     writer.f64(format.versionOf(record))
     writer.f64(expireAtOf(record))
     writeValue(writer, this.valueOf(key, record))
-    const stream = this.#streamAt(key)
+    const stream = this.#streamAt(key, record)
     if (stream !== undefined) writer.f64(stream.groupsChangedAt)
   }
 
@@ -156,13 +156,13 @@ export class Entries {
     const key = reader.bytes()
     const head = { version: reader.f64(), expireAtMs: reader.f64() }
     this.add(key, head, readValue(reader))
-    const stream = this.#streamAt(key)
+    const stream = this.#streamAt(key, this.get(key)!)
     if (stream !== undefined) stream.groupsChangedAt = reader.f64()
   }
 
-  #streamAt(key: Uint8Array): StreamValue | undefined {
-    const value = this.#collections.get(latin1Of(key))
-    return value instanceof StreamValue ? value : undefined
+  #streamAt(key: Uint8Array, record: Uint8Array): StreamValue | undefined {
+    if (format.typeOf(record) !== RecordType.Stream) return undefined
+    return this.#collections.get(latin1Of(key)) as StreamValue
   }
 
   /** What a key holds: its own bytes and objects, valid until the next change. */

@@ -185,6 +185,7 @@ export class Keyspace {
     }
     stream.groupsChangedAt = this.#moment.index
     this.#entries.touch(key, stream, format.versionOf(record))
+    this.#events?.changed(key)
     this.tell(event, key)
   }
 

@@ -9,7 +9,7 @@ export interface EvictionRule {
   /** `volatile`: only keys that expire. */
   readonly of: 'all' | 'volatile'
   readonly by: EvictionOrder
-  /** Keys that are looked at for one that goes. */
+  /** Keys that are looked at for one that goes; more than 64 are taken for 64. */
   readonly samples: number
 }
 
@@ -28,6 +28,7 @@ interface Candidate {
   readonly score: number
 }
 
+const SAMPLES_MAX = 64
 /** Records that are looked at in vain, fields of large hashes for instance, before the choice is put off. */
 const RECORDS_MAX = 4096
 
@@ -50,7 +51,7 @@ export function chooseVictims(databases: Databases, records: Records, rule: Evic
 }
 
 function samplesOf({ by, samples }: EvictionRule): number {
-  return by === 'random' ? 1 : samples
+  return by === 'random' ? 1 : Math.min(samples, SAMPLES_MAX)
 }
 
 /** Keys from a random place of the table on. */

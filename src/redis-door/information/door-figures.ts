@@ -13,6 +13,8 @@ export interface DoorFigures {
   readonly usedBytes: number
   /** Shared memory that is held for strings and fields of hashes. */
   readonly heldBytes: number
+  /** Keys that were evicted, of shards that are held here. */
+  readonly evictedKeys: number
   readonly heldShards: number
   readonly ledShards: number
   /** Other nodes that have everything that was answered, of the shard of which fewest do. */
@@ -29,6 +31,7 @@ export async function figuresOf(door: DoorServices): Promise<DoorFigures> {
     expiring: Array.from({ length: DATABASES }, (_, db) => sum(({ figures }) => expiringIn(figures, db))),
     usedBytes: sum(({ figures }) => figures.usedBytes),
     heldBytes: sum(({ figures }) => figures.heldBytes),
+    evictedKeys: sum(({ figures }) => figures.evicted),
     heldShards: held.length,
     ledShards: held.filter(({ leader }) => leader === node.rank).length,
     followers: await followersOf(door),

@@ -80,7 +80,7 @@ const persistence: Section = ({ parameters, lastSaveMs }) => [
   ['aof_last_write_status', 'ok'],
 ]
 
-const stats: Section = ({ activity: { statistics }, publisher: { subscriptions }, tracking }) => {
+const stats: Section = ({ activity: { statistics }, publisher: { subscriptions }, tracking }, { evictedKeys }) => {
   const { keys: trackedKeys, items, prefixes } = tracking.figures
   const calls = statistics.commands.reduce((total, [, count]) => total + count.calls, 0)
   const errors = [...statistics.codes.values()].reduce((total, count) => total + count, 0)
@@ -94,7 +94,7 @@ const stats: Section = ({ activity: { statistics }, publisher: { subscriptions }
     ['sync_full', 0],
     ['sync_partial_ok', 0],
     ['sync_partial_err', 0],
-    ['evicted_keys', 0],
+    ['evicted_keys', evictedKeys],
     ['evicted_clients', 0],
     ['pubsub_channels', [...subscriptions.names('channels')].length],
     ['pubsub_patterns', subscriptions.patternCount],

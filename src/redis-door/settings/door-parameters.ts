@@ -1,17 +1,15 @@
 import process from 'node:process'
-import { CommandFault } from '../../index-service/index.ts'
+import { CommandFault, EVICTION_POLICIES, type EvictionPolicy, type IndexNode } from '../../index-service/index.ts'
 import type { DoorSettings } from '../door-services.ts'
 import { formatFlags, type Notifications, parseFlags } from '../publish/notifications.ts'
 import { keptParameters } from './kept-parameters.ts'
 import { type OutputClass, type OutputLimit, outputLimitParameter } from './output-limits.ts'
 import { choice, fixed, flag, memory, only, type Parameter, text, whole } from './parameter.ts'
 
-const POLICIES = [
-  ...['volatile-lru', 'volatile-lfu', 'volatile-random', 'volatile-ttl'],
-  ...['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'noeviction'],
-]
-const NO_EVICTION = 'the index evicts nothing: writes are refused when its memory is used up'
+const MEMORY_OPENED = 'the memory of an index is chosen when it begins; start the server with another --memory'
 const WHERE_OPENED = 'the server listens where it was started; start it with another --port or --bind'
+
+type DoorNode = Pick<IndexNode, 'memoryBytes' | 'eviction'>
 
 /** What CONFIG GET and CONFIG SET know, and what connections read on each request, as numbers. */
 export class DoorParameters {
@@ -31,10 +29,16 @@ export class DoorParameters {
   percentiles: readonly number[] = []
   outputLimits: ReadonlyMap<OutputClass, OutputLimit> = new Map()
 
-  constructor(settings: DoorSettings, notifications: Notifications) {
-    for (const parameter of [...this.#own(settings, notifications), ...keptParameters()])
+  /** `node`: whose eviction is set. */
+  constructor(settings: DoorSettings, notifications: Notifications, node: DoorNode) {
+    for (const parameter of [...this.#own(settings, notifications, node), ...keptParameters()])
       this.#byName.set(parameter.name, parameter)
     this.#refresh()
+    this.onChanged((name) => {
+      if (!name.startsWith('maxmemory-')) return
+      const policy = this.get('maxmemory-policy') as EvictionPolicy
+      node.eviction = { policy, samples: Number(this.get('maxmemory-samples')) }
+    })
   }
 
   /** Names in lower case. */
@@ -74,7 +78,7 @@ export class DoorParameters {
     this.#byName.get(name)!.value = value
   }
 
-  #own(settings: DoorSettings, notifications: Notifications): readonly Parameter[] {
+  #own(settings: DoorSettings, notifications: Notifications, node: DoorNode): readonly Parameter[] {
     return [
       whole('maxclients', settings.clientsMax, 1, 2 ** 32 - 1),
       whole('timeout', 0, 0, 2 ** 31 - 1),
@@ -84,9 +88,9 @@ export class DoorParameters {
       outputLimitParameter((limits) => {
         this.outputLimits = limits
       }),
-      // The memory of an index is chosen when it begins. Suites set 0, which is no bound in Redis.
-      memory('maxmemory', 0),
-      { ...choice('maxmemory-policy', 'noeviction', POLICIES), read: readPolicy },
+      memoryParameter(node.memoryBytes),
+      choice('maxmemory-policy', node.eviction.policy, EVICTION_POLICIES),
+      whole('maxmemory-samples', node.eviction.samples, 1, 2 ** 31 - 1),
       only('databases', '16', 'the index has 16 databases'),
       flag('appendonly', settings.hasDirectory === true ? 'yes' : 'no'),
       text('save', '', readSave),
@@ -146,10 +150,17 @@ function readOne({ name, read }: Parameter, value: string, isTwice: boolean): st
   }
 }
 
-function readPolicy(given: string): string {
-  const policy = choice('', '', POLICIES).read!(given)
-  if (policy !== 'noeviction') throw new CommandFault(NO_EVICTION)
-  return policy
+/** It is chosen when the index begins. 0 is accepted, which is how programs say that they ask for no other bound. */
+function memoryParameter(boundBytes: number): Parameter {
+  const bound = memory('maxmemory', boundBytes)
+  return {
+    ...bound,
+    read: (given) => {
+      const wanted = bound.read!(given)
+      if (wanted !== '0' && wanted !== bound.value) throw new CommandFault(MEMORY_OPENED)
+      return bound.value
+    },
+  }
 }
 
 /** `3600 1 300 100`: seconds and changes. Nothing is saved by it: what was answered is in the log. */

@@ -26,7 +26,6 @@ export function keptParameters(): readonly Parameter[] {
     flag('dynamic-hz', 'yes'),
     whole('lfu-log-factor', 10, 0, 2 ** 31 - 1),
     whole('lfu-decay-time', 1, 0, 2 ** 31 - 1),
-    whole('maxmemory-samples', 5, 1, 64),
     whole('maxmemory-eviction-tenacity', 10, 0, 100),
     ...['eviction', 'expire', 'server-del', 'user-del', 'user-flush'].map((name) =>
       flag(`lazyfree-lazy-${name}`, 'no'),
