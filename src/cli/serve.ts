@@ -1,7 +1,8 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { APPEND_POLICIES } from '../consensus/index.ts'
 import { join as joinGroup, parseSize } from '../dsm/index.ts'
-import { EVICTION_POLICIES, type EvictionPolicy, type IndexNode, openNode } from '../index-service/index.ts'
+import { EVICTION_POLICIES, type IndexNode, openNode } from '../index-service/index.ts'
 import { ArgumentError, messageOfThrown } from '../native/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { doorHelp, doorLines, doorOptions, doorSettingsOf, openDoor } from './door-options.ts'
@@ -12,6 +13,7 @@ const table = {
   replicas: { type: 'string', default: '1' },
   shards: { type: 'string', default: '1' },
   directory: { type: 'string' },
+  append: { type: 'string', default: 'always' },
   memory: { type: 'string', default: '1GiB' },
   policy: { type: 'string', default: 'noeviction' },
   listen: { type: 'string' },
@@ -33,6 +35,8 @@ Options:
   --replicas N       how many processes vote, an odd number (default 1)
   --shards N         parts that the keys are divided into, each held by as many processes (default 1)
   --directory D      keep the log there, so that nothing is lost when all end; a directory of its own for each process
+  --append A         when the disk has a write: always (before it is answered), everysec, no (when the kernel does it);
+                     the latter two for --replicas 1. No death of processes loses a write, an end of the machine may
   --memory SIZE      bytes that keys and values may take: 512MiB, 4GiB (default 1GiB)
   --policy P         which keys go when the memory is full: noeviction (none; writes are refused), allkeys-lru,
                      allkeys-lfu, allkeys-random, volatile-lru, volatile-lfu, volatile-random, volatile-ttl; as in Redis
@@ -70,7 +74,10 @@ export const serveCommand: Command = {
     const shards = integerOption('serve', '--shards', values.shards, 1, 256)
     const memoryBytes = parseSize(values.memory as `${number}MiB`, '--memory')
     const { directory, listen } = values
-    const policy = policyOf(values.policy)
+    const policy = oneOf('--policy', values.policy, EVICTION_POLICIES)
+    const append = oneOf('--append', values.append, APPEND_POLICIES)
+    if (append !== 'always' && (replicas > 1 || directory === undefined))
+      throw new ArgumentError('--append', `--append ${append} is for --replicas 1 with a --directory`)
     const stop = new AbortController()
     const settings = doorSettingsOf(values, { hasDirectory: directory !== undefined, onShutdown: () => stop.abort() })
     for (const signal of endingSignals) process.on(signal, () => stop.abort())
@@ -80,16 +87,15 @@ export const serveCommand: Command = {
     await using group = await joinGroup(isLaunched ? {} : { name: `index-${name}`, signal })
     if (replicas > 1) say(`index '${name}': waiting for ${replicas} processes; this is ${process.pid}`)
     const opened = await openNode(group, {
-      ...{
-        name,
-        replicas,
-        shards,
-        memoryBytes,
-        policy,
-        thread: 'program',
-        signal,
-        timeoutMs: Number.POSITIVE_INFINITY,
-      },
+      name,
+      replicas,
+      shards,
+      memoryBytes,
+      policy,
+      append,
+      thread: 'program',
+      signal,
+      timeoutMs: Number.POSITIVE_INFINITY,
       ...(directory === undefined ? {} : { directory }),
       ...(listen === undefined ? {} : { listen }),
     }).catch((error: unknown) => {
@@ -114,10 +120,10 @@ export const serveCommand: Command = {
 }
 
 /** @throws ArgumentError */
-function policyOf(given: string): EvictionPolicy {
-  const policy = EVICTION_POLICIES.find((known) => known === given)
-  if (policy !== undefined) return policy
-  throw new ArgumentError('--policy', `--policy is one of ${EVICTION_POLICIES.join(', ')}, not '${given}'`)
+function oneOf<T extends string>(option: string, given: string, known: readonly T[]): T {
+  const found = known.find((each) => each === given)
+  if (found !== undefined) return found
+  throw new ArgumentError(option, `${option} is one of ${known.join(', ')}, not '${given}'`)
 }
 
 /** What a node does, in a line. */

@@ -28,6 +28,7 @@
  * - Files are not written by the replica's thread. A sync takes milliseconds, and counters have to go on meanwhile. The
  *   program's thread is no place either: it may compute.
  */
+export { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.ts'
 export { type ElectOptions, elect } from './election/elect.ts'
 export { ElectedTerm } from './election/elected-term.ts'
 export { type ElectedLeader, Election } from './election/election.ts'
@@ -47,7 +48,7 @@ export type { ReplicaMemory } from './replica/replica-memory.ts'
 export { currentNsOf, defaultSettings, type ReplicaSettings } from './replica/settings.ts'
 export { unpackWord } from './replica/slot-word.ts'
 export { type VoterHead, VoterView } from './replica/voter-view.ts'
-export { type ReplicateOptions, replicate } from './replicate.ts'
+export { checkAppend, type ReplicateOptions, replicate } from './replicate.ts'
 export {
   type Leadership,
   type ProposeOptions,

@@ -11,6 +11,7 @@ import {
   type OptionNames,
 } from '../native/index.ts'
 import { ReplicaProcess } from './agent/replica-process.ts'
+import { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.ts'
 import { JournalThread } from './durability/journal-thread.ts'
 import { ConsensusError } from './errors.ts'
 import { foundAlone, foundFixed, isFounder, logOf, VoterRecord } from './founding.ts'
@@ -37,6 +38,13 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
    * same directories. Default: none, and an answer means that a majority has it in memory.
    */
   readonly directory?: string
+  /**
+   * When the disk has to have a command: `always` before it is answered, `everysec` within a second or so, `no` when the
+   * kernel brings it there. With the latter two an end of the machine loses what the disk has not, and no death of
+   * processes does. They are for one replica: several that have lost different things could decide twice. Default
+   * `always`.
+   */
+  readonly append?: AppendPolicy
   /** How commands become bytes. Default: `structured`. */
   readonly codec?: Codec<CommandOf<Machine>>
   /**
@@ -68,6 +76,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   machine: true,
   replicas: true,
   directory: true,
+  append: true,
   codec: true,
   sessionMs: true,
   spinMs: true,
@@ -178,12 +187,12 @@ export async function replicate<Machine extends AnyMachine>(
 }
 
 async function openJournal(
-  { directory, name, timeoutMs }: Pick<Plan<AnyMachine>, 'directory' | 'name' | 'timeoutMs'>,
+  { directory, name, append, timeoutMs }: Pick<Plan<AnyMachine>, 'directory' | 'name' | 'append' | 'timeoutMs'>,
   replicated: () => Pick<Replicated<AnyMachine>, 'fail' | 'diskIs'>,
 ): Promise<JournalThread | undefined> {
   if (directory === undefined) return undefined
   return await JournalThread.open({
-    ...{ directory, name, timeoutMs },
+    ...{ directory, name, append, timeoutMs },
     onFailure: (error) => replicated().fail(error),
     onState: (state) => replicated().diskIs(state),
   })
@@ -247,6 +256,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     machine,
     replicas = DEFAULT_REPLICAS,
     directory,
+    append = 'always',
     codec = structured as Codec<CommandOf<Machine>>,
     sessionMs = DEFAULT_SESSION_MS,
     spinMs = 0,
@@ -263,6 +273,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
   if (replicas % 2 === 0)
     throw mustBe('options.replicas', 'an odd number: a majority of 4 outlives no more than of 3', replicas)
   if (directory !== undefined) checkText('options.directory', directory)
+  checkAppend(append, replicas, directory)
   checkCodec(codec)
   checkMilliseconds('options.sessionMs', sessionMs)
   if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
@@ -274,6 +285,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     machine,
     replicas,
     directory,
+    append,
     codec,
     sessionMs,
     spinMs,
@@ -284,6 +296,15 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     founders,
     changesKept,
   }
+}
+
+/** @throws ArgumentError */
+export function checkAppend(append: AppendPolicy, replicas: number, directory: string | undefined): void {
+  if (!APPEND_POLICIES.includes(append)) throw mustBe('options.append', `one of ${APPEND_POLICIES.join(', ')}`, append)
+  if (append !== 'always' && replicas > 1)
+    throw mustBe('options.append', "'always' unless options.replicas is 1: several could lose different things", append)
+  if (append !== 'always' && directory === undefined)
+    throw mustBe('options.append', "'always' without options.directory: there is no disk", append)
 }
 
 /** @throws ArgumentError */

@@ -13,6 +13,7 @@
  * - `IndexClient`: an index from outside. `ForeignReads`: the memory of a shard from outside.
  * - {@link Index}, `handles/`: what programs use, over either.
  */
+export type { AppendPolicy } from '../consensus/index.ts'
 export type { CommandSpec } from './commands/command.ts'
 export { matches } from './commands/patterns.ts'
 export { CommandFault, type FaultReply, type Reply, shownName, unknownSubcommand } from './commands/reply.ts'

@@ -1,3 +1,4 @@
+import { type AppendPolicy, checkAppend } from '../consensus/index.ts'
 import { RegionGroup } from '../dsm/index.ts'
 import {
   ArgumentError,
@@ -31,6 +32,11 @@ export interface OpenIndexOptions {
    */
   readonly directory?: string
   /**
+   * When the disk has to have a write: `always` before it is answered, `everysec` within a second or so, `no` when the
+   * kernel brings it there. The latter two are for one replica. Default `always`.
+   */
+  readonly append?: AppendPolicy
+  /**
    * How many parts the keys are divided into. Each is held by `replicas` members, and moves when members come or go.
    * Pass more than there will be members; each takes a thread where it is held, unless `thread` says otherwise. It
    * cannot be changed later. Default 1.
@@ -59,6 +65,7 @@ const names: OptionNames<OpenIndexOptions> = {
   replicas: true,
   shards: true,
   directory: true,
+  append: true,
   memoryBytes: true,
   policy: true,
   listen: true,
@@ -109,6 +116,7 @@ export async function openNode(
     replicas = DEFAULT_REPLICAS,
     shards = 1,
     directory,
+    append = 'always',
     memoryBytes = DEFAULT_MEMORY_BYTES,
     policy = DEFAULT_EVICTION.policy,
     listen,
@@ -120,6 +128,7 @@ export async function openNode(
   if (replicas % 2 === 0)
     throw mustBe('options.replicas', 'an odd number, so that a majority outlives the most', replicas)
   if (directory !== undefined) checkText('options.directory', directory)
+  checkAppend(append, replicas, directory)
   checkWhole('options.memoryBytes', memoryBytes, MEMORY_BYTES_MIN, MEMORY_BYTES_MAX)
   if (!EVICTION_POLICIES.includes(policy))
     throw mustBe('options.policy', `one of ${EVICTION_POLICIES.join(', ')}`, policy)
@@ -133,6 +142,7 @@ export async function openNode(
     shards,
     replicas,
     directory,
+    append,
     memoryBytes,
     eviction: { ...DEFAULT_EVICTION, policy },
     listen: place,

@@ -27,6 +27,7 @@
  * @module aether-dsm/consensus
  */
 export {
+  type AppendPolicy,
   type ApplyContext,
   type Change,
   ConsensusError,

@@ -18,6 +18,7 @@
  * @module aether-dsm/index-service
  */
 export {
+  type AppendPolicy,
   type ConnectIndexOptions,
   connectIndex,
   type EvictionPolicy,

@@ -386,6 +386,30 @@ test('all nodes are killed at once: with directories nothing that was answered i
   await Promise.all(second.map((each) => each.call('closeGroup')))
 })
 
+test('a node that is killed loses nothing by `everysec` and `no` either; several nodes are refused', async () => {
+  for (const append of ['everysec', 'no']) {
+    const name = freshName()
+    const options = { name, replicas: 1, directory: join(folder, `lazy-${append}`), append }
+    for (let life = 1; life <= 3; life += 1) {
+      const node = new RankProcess(fixture, {})
+      after(() => node.kill())
+      await node.call('join', { name: `${name}-${life}` })
+      await node.call('open', options)
+      assert.equal(await node.call('increment', 'lives'), life)
+      await node.call('fill', life * 100, life * 100 + 100, 1000)
+      assert.equal(await node.call('size'), 1 + life * 100)
+      await node.kill()
+    }
+  }
+  await alone(async (_index, name) => {
+    await using group = await joinGroup({ rank: 0, size: 1, rendezvous: `local:${name}-more` })
+    const open = (options: object) => openIndex(group, { name: `${name}-more`, append: 'everysec', ...options })
+    await assert.rejects(open({ replicas: 3, directory: folder }), /unless options.replicas is 1/)
+    await assert.rejects(open({ replicas: 1 }), /without options.directory/)
+    await assert.rejects(open({ replicas: 1, directory: folder, append: 'often' }), /always, everysec, no/)
+  })
+})
+
 test('in a group of a fixed size shards are spread over the ranks, and taken over from one that is killed', async () => {
   await using four = await nodes(4, { shards: 4, replicas: 3 })
   const { processes } = four.ranks

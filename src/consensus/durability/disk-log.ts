@@ -3,7 +3,7 @@ import { type AcceptedEntry, EntryFlag } from '../replica/cell.ts'
 import type { Recovered, SnapshotHead } from '../replica/journal.ts'
 import { IDENTITY_FILE, type Identity, readIdentity, writeIdentity } from './identity.ts'
 import { damaged, LogDirectory } from './log-directory.ts'
-import { type LogContents, LogFile } from './log-file.ts'
+import { type LogContents, LogFile, type LogFileOptions } from './log-file.ts'
 import { segmentNumbers } from './log-segment.ts'
 import { readSnapshotFile, SNAPSHOT_FILE, type StoredSnapshot, writeSnapshotFile } from './snapshot-file.ts'
 
@@ -63,12 +63,16 @@ export class DiskLog implements AsyncDisposable {
    * did. The identity is the last, since files without one are damaged.
    * @throws ConsensusError
    */
-  static async open(path: string, name: string): Promise<{ readonly disk: DiskLog; readonly recovered: Recovered }> {
+  static async open(
+    path: string,
+    name: string,
+    options?: LogFileOptions,
+  ): Promise<{ readonly disk: DiskLog; readonly recovered: Recovered }> {
     const directory = await LogDirectory.open(path)
     try {
       await directory.removeUnfinished([IDENTITY_FILE, SNAPSHOT_FILE])
       const identity = (await readIdentity(directory, name)) ?? (await firstIdentity(directory, name))
-      const { log, ...contents } = await LogFile.open(directory)
+      const { log, ...contents } = await LogFile.open(directory, options)
       try {
         const snapshot = await readSnapshotFile(directory)
         const recovered = recoveredFrom(directory, contents, snapshot)
@@ -80,7 +84,7 @@ export class DiskLog implements AsyncDisposable {
       }
       await directory.remove(IDENTITY_FILE)
       const another = await writeIdentity(directory, name)
-      const disk = new DiskLog(directory, another, (await LogFile.open(directory)).log, NOTHING)
+      const disk = new DiskLog(directory, another, (await LogFile.open(directory, options)).log, NOTHING)
       return { disk, recovered: NOTHING }
     } catch (error) {
       await directory.close()

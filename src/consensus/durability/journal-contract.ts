@@ -2,12 +2,14 @@ import type { MessagePort } from 'node:worker_threads'
 import { AetherError, messageOfThrown } from '../../native/index.ts'
 import { ConsensusError, type ConsensusErrorKind } from '../errors.ts'
 import type { Recovered, SnapshotHead } from '../replica/journal.ts'
+import type { AppendPolicy } from './append-policy.ts'
 
 /** What the journal's thread is started with. */
 export interface JournalStart {
   readonly directory: string
   /** Of the replicated machine. */
   readonly name: string
+  readonly append: AppendPolicy
   /** To the replica's thread: {@link JournalPart}s in arrays come from there, and counts go there. */
   readonly port: MessagePort
   /** The write end of a pipe, rung after each count. */

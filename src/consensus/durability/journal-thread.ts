@@ -3,6 +3,7 @@ import { native } from '../../native/index.ts'
 import { KeepAlive } from '../../runtime/index.ts'
 import { ConsensusError } from '../errors.ts'
 import type { Recovered } from '../replica/journal.ts'
+import type { AppendPolicy } from './append-policy.ts'
 import {
   type JournalOrder,
   type JournalReport,
@@ -17,6 +18,8 @@ export interface JournalThreadOptions {
   readonly directory: string
   /** Of the replicated machine. */
   readonly name: string
+  /** Default `always`. */
+  readonly append?: AppendPolicy
   /** How long the disk may take until all that the log holds is read. */
   readonly timeoutMs: number
   /** The log refuses all further use, and its thread has ended or ends. Called once at most, and not after `close`. */
@@ -46,8 +49,8 @@ export class JournalThread {
     this.#options = options
     const { port1, port2 } = new MessageChannel()
     this.port = port2
-    const { directory, name } = options
-    const workerData: JournalStart = { directory, name, port: port1, bell: this.#bell[1] }
+    const { directory, name, append = 'always' } = options
+    const workerData: JournalStart = { directory, name, append, port: port1, bell: this.#bell[1] }
     // The parent's flags (an inspector, a loader) are not for this thread.
     this.#worker = new Worker(new URL('./journal-worker.js', import.meta.url), {
       workerData,

@@ -22,7 +22,7 @@ const AGAIN_MS = 200
 /** More than this does not wait for a full disk. */
 const WAITING_BYTES_MAX = 64 * 2 ** 20
 
-const { directory, name, port, bell } = workerData as JournalStart
+const { directory, name, append, port, bell } = workerData as JournalStart
 const program = parentPort!
 
 class JournalWriter {
@@ -162,7 +162,7 @@ function end(error?: unknown): void {
 }
 
 try {
-  const { disk, recovered } = await DiskLog.open(directory, name)
+  const { disk, recovered } = await DiskLog.open(directory, name, { append })
   const writer = new JournalWriter(disk)
   port.on('message', (parts: readonly JournalPart[]) => writer.take(parts))
   program.on('message', (_order: JournalOrder) => {

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { ClosedError } from '../../native/index.ts'
 import type { AcceptedEntry } from '../replica/cell.ts'
+import type { AppendPolicy } from './append-policy.ts'
 import { damaged, isFull, type LogDirectory, otherVersion, writeAll } from './log-directory.ts'
 import {
   checksumPayloads,
@@ -28,6 +29,14 @@ const SEGMENT_BYTES = 2 ** 26
  * zeros change neither the length of the file nor where it lies, so a sync has to write nothing else.
  */
 const ZEROS_BYTES = 2 ** 20
+/** How long what was written may wait for a sync by `everysec`. */
+const SYNC_MS = 1000
+
+export interface LogFileOptions {
+  /** Default `always`. */
+  readonly append?: AppendPolicy
+  readonly segmentBytes?: number
+}
 
 /** A file of the log that is there. */
 interface Segment {
@@ -67,10 +76,12 @@ export interface LogContents {
 export class LogFile implements AsyncDisposable {
   readonly #directory: LogDirectory
   readonly #segmentBytes: number
+  readonly #append: AppendPolicy
   #segments: Segment[] = []
-  /** The last segment, and how much of it is on the disk. */
+  /** The last segment, how much of it is written, and how much of that is on the disk. */
   #file: FileHandle | undefined
-  #durableBytes = 0
+  #writtenBytes = 0
+  #syncedBytes = 0
   /** The length of that file: zeros follow on the records. */
   #fileBytes = 0
   #hasZeros = true
@@ -81,9 +92,15 @@ export class LogFile implements AsyncDisposable {
   #turn: Promise<unknown> = Promise.resolve()
   /** A sync that has not begun. */
   #nextSync: Promise<void> | undefined
+  /** By which what was written is brought to the disk later. */
+  #syncer: NodeJS.Timeout | undefined
 
-  private constructor(directory: LogDirectory, segmentBytes: number) {
+  private constructor(
+    directory: LogDirectory,
+    { append = 'always', segmentBytes = SEGMENT_BYTES }: LogFileOptions = {},
+  ) {
     this.#directory = directory
+    this.#append = append
     // Each has room for a record.
     this.#segmentBytes = Math.max(segmentBytes, SEGMENT_HEAD_BYTES + 1)
   }
@@ -95,9 +112,9 @@ export class LogFile implements AsyncDisposable {
    */
   static async open(
     directory: LogDirectory,
-    { segmentBytes = SEGMENT_BYTES }: { readonly segmentBytes?: number } = {},
+    options?: LogFileOptions,
   ): Promise<LogContents & { readonly log: LogFile }> {
-    const log = new LogFile(directory, segmentBytes)
+    const log = new LogFile(directory, options)
     try {
       return { log, ...(await log.#recover()) }
     } catch (error) {
@@ -111,7 +128,7 @@ export class LogFile implements AsyncDisposable {
     return this.#promised
   }
 
-  /** Append an entry. It is on the disk when a {@link sync} called after this has ended. */
+  /** Append an entry. It is in the log when a {@link sync} called after this has ended. */
   append(entry: AcceptedEntry): void {
     const record = Buffer.allocUnsafe(recordLengthOf(entry))
     writeRecord(record, 0, entry)
@@ -133,7 +150,8 @@ export class LogFile implements AsyncDisposable {
   }
 
   /**
-   * Wait until all that was appended is on the disk. Calls at the same time share one fdatasync(2).
+   * Wait until all that was appended is written, and on the disk if the policy is `always`. Calls at the same time share
+   * one fdatasync(2).
    * @throws ConsensusError: after `ERR_AETHER_CONSENSUS_LOG_FULL` it may be called again.
    */
   sync(): Promise<void> {
@@ -169,12 +187,14 @@ export class LogFile implements AsyncDisposable {
   /** What was appended, but not synced, is not on the disk. */
   async close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#syncer)
     await this.#turn
     const file = this.#file
     this.#file = undefined
     // Zeros would do no harm.
-    if (file !== undefined && this.#gathered.length === 0 && this.#fileBytes > this.#durableBytes)
-      await file.truncate(this.#durableBytes).catch(() => {})
+    if (file !== undefined && this.#gathered.length === 0 && this.#fileBytes > this.#writtenBytes)
+      await file.truncate(this.#writtenBytes).catch(() => {})
+    if (this.#syncedBytes < this.#writtenBytes) await file?.datasync().catch(() => {})
     await file?.close()
   }
 
@@ -199,18 +219,41 @@ export class LogFile implements AsyncDisposable {
   async #flush(): Promise<void> {
     const directory = this.#directory
     while (this.#gathered.length > 0) {
-      if (this.#durableBytes >= this.#segmentBytes) await this.#roll(this.#segments.at(-1)!.number + 1)
+      if (this.#writtenBytes >= this.#segmentBytes) await this.#roll(this.#segments.at(-1)!.number + 1)
       const path = this.#pathOf(this.#segments.at(-1)!.number)
       const { count, bytes } = this.#batch()
       const { fd } = this.#file!
       // This thread has nothing else to do, and to hand calls to others takes longer than many a disk.
-      directory.now(path, () => writeAllNow(fd, bytes, this.#durableBytes))
-      const endBytes = this.#durableBytes + bytes.length
+      directory.now(path, () => writeAllNow(fd, bytes, this.#writtenBytes))
+      const endBytes = this.#writtenBytes + bytes.length
       if (endBytes > this.#fileBytes) directory.now(path, () => this.#writeZeros(fd, endBytes))
-      directory.syncedNow(path, () => fs.fdatasyncSync(fd))
-      this.#durableBytes = endBytes
+      if (this.#append === 'always') this.#syncNow(path, fd, endBytes)
+      this.#writtenBytes = endBytes
       this.#gathered.splice(0, count)
     }
+    if (this.#append === 'everysec' && this.#syncedBytes < this.#writtenBytes)
+      this.#syncer ??= setTimeout(() => void this.#syncAside(), SYNC_MS)
+  }
+
+  #syncNow(path: string, fd: number, endBytes: number): void {
+    this.#directory.syncedNow(path, () => fs.fdatasyncSync(fd))
+    this.#syncedBytes = endBytes
+  }
+
+  /** More may be written meanwhile. If it fails, the directory refuses whatever comes next. */
+  async #syncAside(): Promise<void> {
+    const { number } = this.#segments.at(-1)!
+    const file = this.#file
+    const endBytes = this.#writtenBytes
+    if (file === undefined) return
+    const isDone = await this.#directory.synced(this.#pathOf(number), file.datasync()).then(
+      () => true,
+      () => false,
+    )
+    this.#syncer = undefined
+    if (!isDone || this.#closed) return
+    if (this.#segments.at(-1)!.number === number) this.#syncedBytes = Math.max(this.#syncedBytes, endBytes)
+    if (this.#syncedBytes < this.#writtenBytes) this.#syncer = setTimeout(() => void this.#syncAside(), SYNC_MS)
   }
 
   /** Up to the end of the segment at most. Where there is no room for them, this segment grows with its records. */
@@ -235,8 +278,8 @@ export class LogFile implements AsyncDisposable {
     const parts: Buffer[] = []
     let lengthBytes = 0
     for (const { bytes, lastIndex, promise } of this.#gathered) {
-      if (this.#durableBytes + lengthBytes >= this.#segmentBytes) break
-      sealRecords(bytes, this.#durableBytes)
+      if (this.#writtenBytes + lengthBytes >= this.#segmentBytes) break
+      sealRecords(bytes, this.#syncedBytes)
       parts.push(bytes)
       lengthBytes += bytes.length
       segment.lastIndex = Math.max(segment.lastIndex, lastIndex)
@@ -248,12 +291,16 @@ export class LogFile implements AsyncDisposable {
   /** Begin a segment. All of the one before it is on the disk. */
   async #roll(number: number): Promise<void> {
     const path = this.#pathOf(number)
+    const before = this.#file?.fd
+    if (before !== undefined && this.#syncedBytes < this.#writtenBytes)
+      this.#syncNow(this.#pathOf(number - 1), before, this.#writtenBytes)
     await this.#directory.write(segmentName(number), [segmentHead(number)])
     const file = await this.#directory.disk(path, open(path, 'r+'))
     await this.#file?.close()
     this.#file = file
     this.#segments.push({ number, lastIndex: 0, promise: 0 })
-    this.#durableBytes = SEGMENT_HEAD_BYTES
+    this.#writtenBytes = SEGMENT_HEAD_BYTES
+    this.#syncedBytes = SEGMENT_HEAD_BYTES
     this.#fileBytes = SEGMENT_HEAD_BYTES
     this.#hasZeros = true
   }
@@ -315,7 +362,8 @@ export class LogFile implements AsyncDisposable {
     await directory.disk(path, file.truncate(endBytes))
     await directory.synced(path, file.sync())
     await directory.sync()
-    this.#durableBytes = endBytes
+    this.#writtenBytes = endBytes
+    this.#syncedBytes = endBytes
     this.#fileBytes = endBytes
   }
 

@@ -15,14 +15,14 @@ import type { AcceptedEntry } from '../replica/cell.ts'
  *
  * A record is an accepted entry. One of index 0 is a promise: of the term in `accepted in`.
  *
- * Records are written in batches, and a batch is synced before the next one is written. `durable` is where its batch
- * begins: all before that was on the disk. So what is wrong with a file tells what happened:
+ * Records are written in batches. All before `durable` was on the disk when a batch was written. By the policy `always`
+ * that is where the batch begins. So what is wrong with a file tells what happened:
  *
- * - Nothing behind the wrong place was written after it had been synced: a crash has cut the last batch. No one was
- *   told that it was on the disk, so it may be cut off.
+ * - Nothing behind the wrong place was written after it had been synced: a crash has cut what was not on the disk. No
+ *   one was told that it was there, so it may be cut off.
  * - A record behind it was written later: something changed what was on the disk. Records that count are lost.
  *
- * A change of the last batch after it was synced looks like the first case.
+ * A change of what was synced last looks like the first case.
  */
 const MAGIC = 0x674c6541
 /** Raised whenever anything in the format changes. */
@@ -114,7 +114,7 @@ export function checksumPayloads(records: Buffer): RecordsSummary {
   return { indexes, lastIndex, promise, decided }
 }
 
-/** Add what is missing: they are written in the batch that begins at `durable`. */
+/** Add what is missing: they are written while all before `durable` is on the disk. */
 export function sealRecords(records: Buffer, durable: number): void {
   for (let at = 0; at < records.length; at += RECORD_HEAD_BYTES + records.readUInt32LE(at + 8)) {
     records.writeUInt32LE(durable, at + 12)
@@ -125,7 +125,7 @@ export function sealRecords(records: Buffer, durable: number): void {
 export interface SegmentContents {
   /** Promises, too. */
   readonly records: readonly AcceptedEntry[]
-  /** Where the batch of the last whole record begins: all before it is on the disk. */
+  /** As the last whole record says: all before it is on the disk. */
   readonly durableBytes: number
   /** Where that record ends. */
   readonly endBytes: number

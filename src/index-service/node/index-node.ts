@@ -1,3 +1,4 @@
+import type { AppendPolicy } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { IndexPort, ShardPort } from '../port.ts'
@@ -18,6 +19,7 @@ export interface NodeOptions {
   readonly shards: number
   readonly replicas: number
   readonly directory: string | undefined
+  readonly append: AppendPolicy
   /** Of all shards that it holds. */
   readonly memoryBytes: number
   readonly eviction: EvictionSettings
@@ -141,6 +143,11 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   /** What keys and values of all shards may take here. */
   get memoryBytes(): number {
     return this.#options.memoryBytes
+  }
+
+  /** When the disk has to have what was written; undefined: there is none. */
+  get append(): AppendPolicy | undefined {
+    return this.#options.directory === undefined ? undefined : this.#options.append
   }
 
   /** What becomes of keys when the memory is full, as far as this node writes. */
@@ -320,11 +327,12 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     shard: number,
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<void> {
-    const { name, replicas, directory, memoryBytes, thread } = this.#options
+    const { name, replicas, directory, append, memoryBytes, thread } = this.#options
     const replica = await ShardReplica.open(this.#group, {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
       replicas,
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
+      append,
       memoryBytes: Math.ceil(memoryBytes / this.shards),
       eviction: this.#eviction,
       founders: this.#founders(shard),

@@ -1,4 +1,5 @@
 import {
+  type AppendPolicy,
   ConsensusError,
   type ReadersOf,
   type Replicated,
@@ -30,6 +31,7 @@ export interface ShardReplicaOptions {
   readonly name: string
   readonly replicas: number
   readonly directory: string | undefined
+  readonly append: AppendPolicy
   readonly memoryBytes: number
   readonly eviction: EvictionSettings
   readonly thread: 'own' | 'program'
@@ -127,7 +129,7 @@ export class ShardReplica implements ShardPort {
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
-    const { name, replicas, directory, memoryBytes, thread, timeoutMs, signal, founders } = options
+    const { name, replicas, directory, append, memoryBytes, thread, timeoutMs, signal, founders } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
     const shard = new ShardMachine({
@@ -144,6 +146,7 @@ export class ShardReplica implements ShardPort {
         codec: shardCodec,
         answerCodec,
         replicas,
+        append,
         thread,
         timeoutMs,
         founders,

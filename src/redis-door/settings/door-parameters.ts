@@ -1,15 +1,23 @@
 import process from 'node:process'
-import { CommandFault, EVICTION_POLICIES, type EvictionPolicy, type IndexNode } from '../../index-service/index.ts'
+import {
+  type AppendPolicy,
+  CommandFault,
+  EVICTION_POLICIES,
+  type EvictionPolicy,
+  type IndexNode,
+} from '../../index-service/index.ts'
 import type { DoorSettings } from '../door-services.ts'
 import { formatFlags, type Notifications, parseFlags } from '../publish/notifications.ts'
 import { keptParameters } from './kept-parameters.ts'
 import { type OutputClass, type OutputLimit, outputLimitParameter } from './output-limits.ts'
 import { choice, fixed, flag, memory, only, type Parameter, text, whole } from './parameter.ts'
 
+const APPEND_OPENED =
+  'when the disk has a write is chosen when the index begins; start the server with another --append'
 const MEMORY_OPENED = 'the memory of an index is chosen when it begins; start the server with another --memory'
 const WHERE_OPENED = 'the server listens where it was started; start it with another --port or --bind'
 
-type DoorNode = Pick<IndexNode, 'memoryBytes' | 'eviction'>
+type DoorNode = Pick<IndexNode, 'memoryBytes' | 'eviction' | 'append'>
 
 /** What CONFIG GET and CONFIG SET know, and what connections read on each request, as numbers. */
 export class DoorParameters {
@@ -93,6 +101,7 @@ export class DoorParameters {
       whole('maxmemory-samples', node.eviction.samples, 1, 2 ** 31 - 1),
       only('databases', '16', 'the index has 16 databases'),
       flag('appendonly', settings.hasDirectory === true ? 'yes' : 'no'),
+      appendParameter(node.append),
       text('save', '', readSave),
       eventsParameter(notifications),
       whole('slowlog-log-slower-than', 10_000, -1, Number.MAX_SAFE_INTEGER),
@@ -148,6 +157,11 @@ function readOne({ name, read }: Parameter, value: string, isTwice: boolean): st
   } catch (error) {
     throw error instanceof CommandFault ? failed(error.message) : error
   }
+}
+
+/** Without a directory nothing is on a disk, and what is set is kept. */
+function appendParameter(append: AppendPolicy | undefined): Parameter {
+  return append === undefined ? text('appendfsync', 'everysec') : only('appendfsync', append, APPEND_OPENED)
 }
 
 /** It is chosen when the index begins. 0 is accepted, which is how programs say that they ask for no other bound. */

@@ -30,7 +30,6 @@ export function keptParameters(): readonly Parameter[] {
     ...['eviction', 'expire', 'server-del', 'user-del', 'user-flush'].map((name) =>
       flag(`lazyfree-lazy-${name}`, 'no'),
     ),
-    text('appendfsync', 'everysec'),
     flag('no-appendfsync-on-rewrite', 'no'),
     flag('aof-use-rdb-preamble', 'yes'),
     whole('auto-aof-rewrite-percentage', 100, 0, 2 ** 31 - 1),

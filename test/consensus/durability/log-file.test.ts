@@ -4,14 +4,16 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSyn
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mock, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
+import type { LogFileOptions } from '../../../src/consensus/durability/log-file.ts'
 import { writeSnapshotFile } from '../../../src/consensus/durability/snapshot-file.ts'
 import type { ConsensusError } from '../../../src/consensus/errors.ts'
 import type { AcceptedEntry } from '../../../src/consensus/replica/cell.ts'
 import { foundingConfiguration } from '../../../src/consensus/replica/configuration.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { onSmallDisk, smallDisksRefused } from '../../structures/small-disk.ts'
-import { entry, newDirectory, openLog, scratch, shown, whileFailing } from './logs.ts'
+import { countingSyncs, entry, newDirectory, openLog, scratch, shown, whileFailing } from './logs.ts'
 
 const FIRST = '0000000001.log'
 const SECOND = '0000000002.log'
@@ -20,7 +22,7 @@ const SECOND = '0000000002.log'
 const ENTRY_BYTES = 48 + entry(1).payload.length
 
 /** Append entries, each array of them with a sync. */
-async function written(batches: readonly (readonly AcceptedEntry[])[], options: { segmentBytes?: number } = {}) {
+async function written(batches: readonly (readonly AcceptedEntry[])[], options: LogFileOptions = {}) {
   const directory = newDirectory()
   const { log, close } = await openLog(directory, options)
   for (const batch of batches) {
@@ -223,6 +225,87 @@ test('a batch of which a crash wrote only later parts is a torn tail', async () 
   writeFileSync(file, bytes)
   assert.deepEqual(await readIn(directory), shown(entry(1)))
   assert.equal(statSync(file).size, 16 + ENTRY_BYTES)
+})
+
+test('by `everysec` and `no`, entries are in the file at once, and on the disk later', async () => {
+  for (const append of ['everysec', 'no'] as const)
+    await countingSyncs(async (syncs) => {
+      const directory = newDirectory()
+      const { log, close } = await openLog(directory, { append, segmentBytes: 4096 })
+      for (let index = 1; index <= 20; index += 1) {
+        log.append(entry(index))
+        await log.sync()
+      }
+      assert.equal(syncs(), 0)
+      // What a process that is killed now leaves behind.
+      const killed = newDirectory()
+      copyFileSync(join(directory, FIRST), join(killed, FIRST))
+      assert.equal((await readIn(killed)).length, 20)
+      if (append === 'everysec') {
+        while (syncs() === 0) await sleep(20)
+        await sleep(1200)
+        assert.equal(syncs(), 1, 'there was nothing more')
+        log.append(entry(21))
+        await log.sync()
+        while (syncs() === 1) await sleep(20)
+      }
+      const before = syncs()
+      for (let index = 22; index <= 80; index += 1) {
+        log.append(entry(index))
+        await log.sync()
+      }
+      assert.equal(syncs(), before + 1, 'a segment that is full')
+      await close()
+      assert.equal(syncs(), before + 2)
+      assert.equal((await readIn(directory)).length, append === 'no' ? 79 : 80)
+    })
+})
+
+test('a crash of the machine may lose what was not synced, and no more: the same hole in what was is damage', async () => {
+  for (const append of ['always', 'everysec', 'no'] as const) {
+    const directory = newDirectory()
+    const { log, close } = await openLog(directory, { append })
+    for (let index = 1; index <= 5; index += 1) {
+      log.append(entry(index))
+      await log.sync()
+    }
+    const bytes = readFileSync(join(directory, FIRST))
+    bytes.fill(0, 16 + ENTRY_BYTES, 16 + 2 * ENTRY_BYTES)
+    const crashed = newDirectory()
+    writeFileSync(join(crashed, FIRST), bytes)
+    if (append === 'always') await assert.rejects(readIn(crashed), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED' })
+    else assert.deepEqual(await readIn(crashed), shown(entry(1)))
+    await close()
+    // What is opened again is on the disk.
+    const again = await openLog(directory, { append })
+    again.log.append(entry(6))
+    await again.log.sync()
+    await again.close()
+    const later = readFileSync(join(directory, FIRST))
+    later.fill(0, 16 + ENTRY_BYTES, 16 + 2 * ENTRY_BYTES)
+    writeFileSync(join(directory, FIRST), later)
+    await assert.rejects(readIn(directory), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED' })
+  }
+})
+
+test('a sync aside that fails ends the use of the log', async () => {
+  const { log, close } = await openLog(newDirectory(), { append: 'everysec' })
+  await whileFailing('datasync', 'EIO', async () => {
+    log.append(entry(1))
+    await log.sync()
+    for (let index = 2; ; index += 1) {
+      const failed = await (async () => {
+        log.append(entry(index))
+        await log.sync()
+      })().catch((error: unknown) => error)
+      if (failed !== undefined) {
+        assert.equal((failed as ConsensusError).code, 'ERR_AETHER_CONSENSUS_LOG_FAILED')
+        return
+      }
+      await sleep(50)
+    }
+  })
+  await close()
 })
 
 test('zeros and garbage behind the end are a torn tail, whatever they look like', async () => {

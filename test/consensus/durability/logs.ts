@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, mock } from 'node:test'
 import { LogDirectory } from '../../../src/consensus/durability/log-directory.ts'
-import { type LogContents, LogFile } from '../../../src/consensus/durability/log-file.ts'
+import { type LogContents, LogFile, type LogFileOptions } from '../../../src/consensus/durability/log-file.ts'
 import type { AcceptedEntry } from '../../../src/consensus/replica/cell.ts'
 
 export const scratch: string = mkdtempSync(join(tmpdir(), 'aether-log-'))
@@ -32,7 +32,7 @@ export interface OpenLog extends LogContents {
   close(): Promise<void>
 }
 
-export async function openLog(path: string, options: { segmentBytes?: number } = {}): Promise<OpenLog> {
+export async function openLog(path: string, options: LogFileOptions = {}): Promise<OpenLog> {
   const directory = await LogDirectory.open(path)
   const opened = await LogFile.open(directory, options).catch(async (error) => {
     await directory.close()
@@ -51,6 +51,19 @@ export function shown(...entries: readonly AcceptedEntry[]): string[] {
     const { index, term, timeMs, flags, acceptedIn, decided } = head
     return `${index} ${term} ${timeMs} ${flags} ${acceptedIn} ${decided} ${Buffer.from(payload)}`
   })
+}
+
+/** How often a log has synced a file, while `act` runs: `count` says it at any time. */
+export async function countingSyncs<T>(act: (count: () => number) => Promise<T>): Promise<T> {
+  const probe = await open(scratch, 'r')
+  const aside = mock.method(Object.getPrototypeOf(probe) as { datasync: Function }, 'datasync')
+  await probe.close()
+  const now = mock.method(fs, 'fdatasyncSync')
+  try {
+    return await act(() => aside.mock.callCount() + now.mock.callCount())
+  } finally {
+    for (const { mock: counted } of [aside, now]) counted.restore()
+  }
 }
 
 type Call = 'write' | 'sync' | 'datasync' | 'truncate'
