@@ -39,7 +39,7 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
    */
   readonly directory?: string
   /**
-   * When the disk has to have a command: `always` before it is answered, `everysec` within a second or so, `no` when the
+   * When the disk has a command: `always` before it is answered, `everysec` within a second or so, `no` when the
    * kernel brings it there. With the latter two an end of the machine loses what the disk has not, and no death of
    * processes does. They are for one replica: several that have lost different things could decide twice. Default
    * `always`.

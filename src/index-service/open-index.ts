@@ -32,7 +32,7 @@ export interface OpenIndexOptions {
    */
   readonly directory?: string
   /**
-   * When the disk has to have a write: `always` before it is answered, `everysec` within a second or so, `no` when the
+   * When the disk has a write: `always` before it is answered, `everysec` within a second or so, `no` when the
    * kernel brings it there. The latter two are for one replica. Default `always`.
    */
   readonly append?: AppendPolicy

@@ -150,8 +150,8 @@ export class LogFile implements AsyncDisposable {
   }
 
   /**
-   * Wait until all that was appended is written, and on the disk if the policy is `always`. Calls at the same time share
-   * one fdatasync(2).
+   * Wait until all that was appended is written, and by `always` on the disk. Calls at the same time share one
+   * fdatasync(2).
    * @throws ConsensusError: after `ERR_AETHER_CONSENSUS_LOG_FULL` it may be called again.
    */
   sync(): Promise<void> {

@@ -43,7 +43,7 @@ export function isFault(reply: Reply): reply is FaultReply {
   return typeof reply === 'object' && reply !== null && 'fault' in reply
 }
 
-/** Of what is given, the part that Redis shows in a message: text of C, so many characters at most. */
+/** Redis shows no more of a name in a message, and takes it for text of C. */
 const SHOWN_CHARACTERS = 128
 
 export function shownName(given: Uint8Array): string {

@@ -17,7 +17,7 @@ const MARKS: number = SEGMENT_BYTES / 4
 const MARK_BITS = 16
 const MARK_MASK = MARKS - 1
 const TICK_MS = 10
-/** A clock that was set back by less than this, two days, is no reason to take a record for old. */
+/** If the clock was set back by less than this, two days, a record is not taken for old. */
 const BACK_TICKS = 2 ** 24
 const MINUTE_MS = 60_000
 
@@ -135,7 +135,7 @@ export class UseMarks {
   #countAt(nowMs: number): number {
     const mark = this.#words[this.#word]!
     const minutes = (minuteOf(nowMs) - (mark >>> COUNTER_BITS)) & MINUTE_MASK
-    // A clock that was set back is no reason to forget.
+    // The clock may have been set back.
     const passed = minutes > MINUTE_MASK / 2 ? 0 : minutes
     return Math.max(0, (mark & COUNTER_MASK) - passed)
   }
