@@ -38,8 +38,9 @@ function orZero(score: number): number {
 
 const AGGREGATES: Readonly<Record<string, Aggregate>> = {
   sum: (one, other) => orZero(one + other),
-  min: (one, other) => Math.min(one, other),
-  max: (one, other) => Math.max(one, other),
+  // Of zeros with different signs, the first one.
+  min: (one, other) => (one === other ? one : Math.min(one, other)),
+  max: (one, other) => (one === other ? one : Math.max(one, other)),
 }
 
 interface Combination {
@@ -137,9 +138,9 @@ const OPERATIONS: Readonly<Record<Operation, (combination: Combination) => Itera
   diff: without,
 }
 
-function combined(combination: Combination, operation: Operation): SortedSetValue {
+function sortedSetOf(scores: Iterable<readonly [string, number]>): SortedSetValue {
   const result = new SortedSetValue()
-  for (const [member, score] of OPERATIONS[operation](combination)) result.set(member, score)
+  for (const [member, score] of scores) result.set(member, score)
   return result
 }
 
@@ -150,11 +151,14 @@ function combines(operation: Operation): CommandSpec[] {
   return [
     reads(name, -3, countedKeys(0), (keyspace, args) => {
       const combination = combinationOf(keyspace, args, 0, form)
-      const result = combined(combination, operation)
-      return scoredReply(result.range(0, result.size, false), combination.hasScores)
+      const scores = new Map(OPERATIONS[operation](combination))
+      const result = sortedSetOf(scores)
+      // A set has no zero with a sign, and what was computed may be one.
+      const inOrder = result.range(0, result.size, false).map(({ member }) => ({ member, score: scores.get(member)! }))
+      return scoredReply(inOrder, combination.hasScores)
     }),
     grows(`${name}store`, -4, countedKeys(1, [0]), (keyspace, args) => {
-      const result = combined(combinationOf(keyspace, args, 1, storing), operation)
+      const result = sortedSetOf(OPERATIONS[operation](combinationOf(keyspace, args, 1, storing)))
       keyspace.replace(args[0]!, result)
       return result.size
     }),
