@@ -18,6 +18,8 @@ export type IndexErrorKind =
   | 'UNREACHABLE'
   /** More is under way than the node takes. Nothing was done: try again later. */
   | 'BUSY'
+  /** A file is no whole backup, or the index into which it is to be restored has keys. `offset`: where damage is. */
+  | 'BACKUP'
   /** Bytes that are not an encoded tuple. `offset` is where. */
   | 'KEY'
   /** Bytes that are not a command for a shard. `offset` is where. */

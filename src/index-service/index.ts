@@ -11,9 +11,12 @@
  * - `ShardReplica`: a replica of a shard, and what is to be cleaned up. {@link IndexNode}: those of a member. They
  *   come and go with the members. `IndexServer` serves clients.
  * - `IndexClient`: an index from outside. `ForeignReads`: the memory of a shard from outside.
+ * - `backup/`: files of all keys, written while the index is in use.
  * - {@link Index}, `handles/`: what programs use, over either.
  */
 export type { AppendPolicy } from '../consensus/index.ts'
+export type { BackupOptions, BackupProgress, BackupResult } from './backup/backup.ts'
+export type { RestoreOptions, RestoreResult } from './backup/restore.ts'
 export type { CommandSpec } from './commands/command.ts'
 export { matches } from './commands/patterns.ts'
 export { CommandFault, type FaultReply, type Reply, shownName, unknownSubcommand } from './commands/reply.ts'

@@ -27,6 +27,8 @@ export interface ShardPort {
   versions(keys: readonly Uint8Array[], limits: CallLimits, db?: number): Promise<readonly number[]>
   /** Run a call that may wait for `waitMs`, 0 for ever. It ends with `null` when that is over. */
   wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply>
+  /** All keys, as they are at one moment: items as `backup-items.ts` has them, whole ones in each part. */
+  backup(): AsyncIterable<Uint8Array>
   /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */
   lookAt(key: Uint8Array, db?: number): Looked | undefined
   lookAtField(key: Uint8Array, field: Uint8Array, db?: number): Looked | undefined

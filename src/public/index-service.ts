@@ -19,6 +19,9 @@
  */
 export {
   type AppendPolicy,
+  type BackupOptions,
+  type BackupProgress,
+  type BackupResult,
   type ConnectIndexOptions,
   connectIndex,
   type EvictionPolicy,
@@ -41,6 +44,8 @@ export {
   type IndexValue,
   type OpenIndexOptions,
   openIndex,
+  type RestoreOptions,
+  type RestoreResult,
   type Scored,
   type TuplePart,
   type Versioned,

@@ -38,6 +38,7 @@ export {
 } from './check-directory.ts'
 export { type Disk, realDisk } from './disk.ts'
 export { importSave } from './import.ts'
+export { NewFile } from './new-file.ts'
 export { restoreSave } from './restore.ts'
 export { saveSpace } from './save.ts'
 export { type SaveDescription, verifySave } from './verify.ts'

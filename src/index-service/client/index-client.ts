@@ -125,6 +125,31 @@ export class IndexClient implements IndexPort {
     }
   }
 
+  /** What such a node sends in parts. Once it has begun, no other one goes on with it. @throws IndexError */
+  async *stream<T>(
+    shard: number,
+    { timeoutMs }: CallLimits,
+    open: (client: NodeClient, options: { signal: AbortSignal }) => AsyncIterable<T>,
+  ): AsyncGenerator<T, void, undefined> {
+    const endMs = performance.now() + timeoutMs
+    for (let hasBegun = false; ; ) {
+      const node = await this.#nodeOf(shard, { timeoutMs: endMs - performance.now(), signal: undefined })
+      try {
+        for await (const part of open(node.client, { signal: this.#closing.signal })) {
+          hasBegun = true
+          yield part
+        }
+        return
+      } catch (error) {
+        this.#checkOpen()
+        if (isGone(error)) this.#forget(node)
+        if (!indexService.isError(error, 'moved') && !isGone(error)) throw asIndexError(error, true)
+        if (hasBegun || performance.now() > endMs) throw this.#unreachable(error, 'not-applied')
+        await this.#look(shard, LOOK_MS_MAX)
+      }
+    }
+  }
+
   /** A connection to the node of the shard's leader, if it is known, or to any that holds it. */
   async #nodeOf(shard: number, { timeoutMs, signal }: CallLimits): Promise<Met> {
     const endMs = performance.now() + timeoutMs

@@ -7,6 +7,8 @@ import type { IndexClient } from './index-client.ts'
 
 /** How much longer than its call a client waits for the end of a call that waits. */
 const GRACE_MS = 5000
+/** How long it looks for a node that makes a backup. */
+const FIND_MS = 10_000
 
 /** A shard from outside. */
 export class ShardClient implements ShardPort {
@@ -42,6 +44,11 @@ export class ShardClient implements ShardPort {
     const request = { shard: this.#shard, call, waitMs }
     const limits = { timeoutMs: waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs + GRACE_MS, signal }
     return this.#index.ask(this.#shard, limits, false, (client, options) => client.wait(request, options))
+  }
+
+  async *backup(): AsyncGenerator<Uint8Array, void, undefined> {
+    const limits = { timeoutMs: FIND_MS, signal: undefined }
+    yield* this.#index.stream(this.#shard, limits, (client) => client.backup({ shard: this.#shard }))
   }
 
   lookAt(key: Uint8Array, db: number = 0): Looked | undefined {

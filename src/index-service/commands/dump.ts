@@ -1,6 +1,7 @@
 import { packDump, unpackDump } from '../state/dump-format.ts'
 import type { Keyspace } from '../state/keyspace.ts'
 import { type CommandContext, type CommandSpec, firstKey, grows, reads } from './command.ts'
+import { checkStored } from './limits.ts'
 import { integerOf, isWord } from './numbers.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
 
@@ -51,6 +52,7 @@ function restore(keyspace: Keyspace, args: Args, { timeMs }: CommandContext): Re
   const value = unpackDump(args[2]!)
   if (value === 'checksum') throw new CommandFault('DUMP payload version or checksum are wrong')
   if (value === 'format') throw new CommandFault('Bad data format')
+  checkStored(value)
   const expireAtMs = ttl === 0 ? 0 : isAbsolute ? ttl : Math.floor(timeMs) + ttl
   if (expireAtMs !== 0 && expireAtMs <= timeMs) {
     keyspace.remove(key)

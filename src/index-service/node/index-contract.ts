@@ -1,5 +1,14 @@
 import type { ReadersOf } from '../../consensus/index.ts'
-import { defineService, type Service, type StandardSchema, type, type Unary, unary } from '../../rpc/index.ts'
+import {
+  defineService,
+  type ServerStream,
+  type Service,
+  type StandardSchema,
+  serverStream,
+  type,
+  type Unary,
+  unary,
+} from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import type { IndexErrorKind, IndexOutcome } from '../errors.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
@@ -79,6 +88,7 @@ type Methods = {
   read: Unary<ReadRequest, readonly Reply[]>
   versions: Unary<VersionsRequest, readonly number[]>
   wait: Unary<WaitRequest, Reply>
+  backup: ServerStream<{ readonly shard: number }, Uint8Array>
   /** What another node tells all. */
   hear: Unary<HearRequest, undefined>
 }
@@ -109,6 +119,7 @@ export const indexService: Service<Methods, Errors> = defineService({
     read: unary({ request: type<ReadRequest>(), response: type<readonly Reply[]>() }),
     versions: unary({ request: type<VersionsRequest>(), response: type<readonly number[]>() }),
     wait: unary({ request: type<WaitRequest>(), response: type<Reply>() }),
+    backup: serverStream({ request: type<{ readonly shard: number }>(), response: type<Uint8Array>() }),
     hear: unary({ request: type<HearRequest>(), response: type<undefined>() }),
   },
 })

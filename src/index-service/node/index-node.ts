@@ -32,7 +32,7 @@ export interface NodeOptions {
   readonly onEvent: OnKeyEvent | undefined
 }
 
-type OnShardChange = (shard: number, ...change: Parameters<OnKeyChange>) => void
+type OnShardChange = (shard: number, key: Uint8Array | undefined, origin: number | undefined) => void
 
 /** How often a node looks whether it is to hold other shards. */
 const LOOK_MS = 250

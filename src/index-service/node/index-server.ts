@@ -79,6 +79,7 @@ function serverOf(served: Served, inFlightMax: number): Server {
       versions: ({ shard, keys, db }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context), db)),
       wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
         await told(portOf(shard).wait(call, waitMs, signal)),
+      backup: ({ shard }) => toldInParts(portOf(shard).backup()),
       hear: ({ messages }): undefined => {
         for (const message of messages) served.hear(message)
       },
@@ -91,10 +92,22 @@ async function told<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof IndexError)) throw error
-    const { kind, message, outcome } = error
-    throw indexService.error('failed', { kind, message, outcome }, message)
+    throw toldError(error)
   }
+}
+
+async function* toldInParts<T>(parts: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* parts
+  } catch (error) {
+    throw toldError(error)
+  }
+}
+
+function toldError(error: unknown): unknown {
+  if (!(error instanceof IndexError)) return error
+  const { kind, message, outcome } = error
+  return indexService.error('failed', { kind, message, outcome }, message)
 }
 
 function limitsOf({ remainingMs, signal }: CallContext): CallLimits {

@@ -23,6 +23,7 @@ import { ShardMachine } from '../state/shard-machine.ts'
 import { type EvictionSettings, ruleOf } from './eviction-policy.ts'
 import { Evictor } from './evictor.ts'
 import { type Program, ProgramLine } from './program-line.ts'
+import { ShardBackups } from './shard-backups.ts'
 import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
 
 /** What a replica is opened with. */
@@ -68,6 +69,7 @@ const SWEEPS_MAX = 16
 const SWEEP_TIMEOUT_MS = 5000
 /** How long a call that may wait may take to be known to the state. */
 const PROPOSE_MS = 30_000
+const BACKUP_LIMITS: CallLimits = { timeoutMs: 30_000, signal: undefined }
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** A node's replica of a shard, which it reads itself and changes through the log. */
@@ -83,6 +85,7 @@ export class ShardReplica implements ShardPort {
   readonly #looks: RecordLooks
   readonly #programs: ProgramLine
   readonly #evictor: Evictor
+  readonly #backups: ShardBackups
   readonly #sweeper: NodeJS.Timeout
   #isSweeping = false
   #closing: Promise<void> | undefined
@@ -96,6 +99,7 @@ export class ShardReplica implements ShardPort {
     readonly waiting: WaitingCalls
     readonly memoryBytes: number
     readonly eviction: EvictionSettings
+    readonly backups: ShardBackups
   }) {
     this.name = parts.name
     this.rank = parts.group.rank
@@ -123,6 +127,7 @@ export class ShardReplica implements ShardPort {
       parts.memoryBytes,
     )
     this.evict(parts.eviction)
+    this.#backups = parts.backups
     parts.replicated.onApplied = (index) => parts.table.publish(index)
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref()
   }
@@ -132,12 +137,17 @@ export class ShardReplica implements ShardPort {
     const { name, replicas, directory, append, memoryBytes, thread, timeoutMs, signal, founders } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
+    let replica: ShardReplica
+    const backups = new ShardBackups((read) => replica.#query(read, BACKUP_LIMITS))
     const shard = new ShardMachine({
       records: table,
       memoryMax: memoryBytes,
       onServed: (waiter, reply) => waiting.served(waiter, reply),
       onEvent: options.onEvent,
-      onChange: options.onChange,
+      onChange: (key, origin, db) => {
+        backups.changed(key, db)
+        options.onChange?.(key, origin, db)
+      },
     })
     try {
       const replicated = await replicate<ShardMachine>(group, {
@@ -156,7 +166,8 @@ export class ShardReplica implements ShardPort {
         ...(signal === undefined ? {} : { signal }),
       })
       const { eviction } = options
-      return new ShardReplica({ group, name, table, shard, replicated, waiting, memoryBytes, eviction })
+      replica = new ShardReplica({ group, name, table, shard, replicated, waiting, memoryBytes, eviction, backups })
+      return replica
     } catch (error) {
       table.close()
       throw error
@@ -262,6 +273,10 @@ export class ShardReplica implements ShardPort {
 
   looks(): RecordLooks | undefined {
     return this.#isFresh() ? this.#looks : undefined
+  }
+
+  backup(): AsyncIterable<Uint8Array> {
+    return this.#backups.run()
   }
 
   /** What becomes of keys when the memory is full, as far as this process writes. */

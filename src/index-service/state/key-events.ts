@@ -5,10 +5,10 @@ export type KeyEventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 'x' | 't' | 'n' 
 export type OnKeyEvent = (db: number, kind: KeyEventClass, event: string, key: Uint8Array) => void
 
 /**
- * Is told that a key has changed in any way, in whichever database; undefined: any key may have. `origin` is that of
- * the call, if it has one. It must not throw, nor touch the state. The key is a view.
+ * Is told that a key of a database has changed in any way; undefined: any key of any may have. `origin` is that of the
+ * call, if it has one. It must not throw, nor touch the state. The key is a view.
  */
-export type OnKeyChange = (key: Uint8Array | undefined, origin: number | undefined) => void
+export type OnKeyChange = (key: Uint8Array | undefined, origin: number | undefined, db: number) => void
 
 const EVENTS: Readonly<Record<KeyEventClass, readonly string[]>> = {
   g: ['del', 'expire', 'persist', 'rename_from', 'rename_to', 'move_from', 'move_to', 'copy_to', 'restore'],
@@ -69,16 +69,16 @@ export class KeyEvents {
   }
 
   /** By the call that runs. */
-  changed(key: Uint8Array): void {
-    this.#onChange?.(key, this.origin)
+  changed(db: number, key: Uint8Array): void {
+    this.#onChange?.(key, this.origin, db)
   }
 
   /** It is no one's change, also if a call has noticed: a key has expired, or was evicted. */
-  gone(key: Uint8Array): void {
-    this.#onChange?.(key, undefined)
+  gone(db: number, key: Uint8Array): void {
+    this.#onChange?.(key, undefined, db)
   }
 
   changedAll(): void {
-    this.#onChange?.(undefined, this.origin)
+    this.#onChange?.(undefined, this.origin, 0)
   }
 }

@@ -153,7 +153,7 @@ export class Keyspace {
     const old = this.#record(key)
     const atMs = expireAtMs === KEEP ? (old === undefined ? 0 : expireAtOf(old)) : expireAtMs
     this.#entries.setString(key, old, this.#head(atMs), bytes)
-    this.#events?.changed(key)
+    this.#events?.changed(this.db, key)
     return old === undefined
   }
 
@@ -172,7 +172,7 @@ export class Keyspace {
     if (isOld) this.#entries.touch(key, value, this.#moment.index)
     else this.#entries.addCollection(key, this.#head(0), value)
     if (this.#events === undefined) return
-    this.#events.changed(key)
+    this.#events.changed(this.db, key)
     this.#tellChange(key, !isOld, event)
   }
 
@@ -185,7 +185,7 @@ export class Keyspace {
     }
     stream.groupsChangedAt = this.#moment.index
     this.#entries.touch(key, stream, format.versionOf(record))
-    this.#events?.changed(key)
+    this.#events?.changed(this.db, key)
     this.tell(event, key)
   }
 
@@ -212,7 +212,7 @@ export class Keyspace {
     }
     const isNew = !this.discard(key)
     this.#entries.addCollection(key, this.#head(0), value)
-    this.#events?.changed(key)
+    this.#events?.changed(this.db, key)
     this.#tellChange(key, isNew, this.#events?.command)
   }
 
@@ -228,7 +228,7 @@ export class Keyspace {
     const record = this.#record(key)
     if (record === undefined) return false
     this.#entries.remove(key, record)
-    this.#events?.changed(key)
+    this.#events?.changed(this.db, key)
     return true
   }
 
@@ -237,7 +237,7 @@ export class Keyspace {
     const record = this.#record(key)
     if (record === undefined) return false
     this.#entries.remove(key, record)
-    this.#events?.gone(key)
+    this.#events?.gone(this.db, key)
     this.tell('evicted', key)
     return true
   }
@@ -246,7 +246,7 @@ export class Keyspace {
   setExpiry(key: Uint8Array, expireAtMs: number): void {
     const record = this.#record(key)!
     this.#entries.setExpiry(key, record, this.#head(expireAtMs))
-    this.#events?.changed(key)
+    this.#events?.changed(this.db, key)
     this.tell(expireAtMs === 0 ? 'persist' : 'expire', key)
   }
 
@@ -285,7 +285,7 @@ export class Keyspace {
   /** Give a key that is not there a value, whose objects are its own from now on. */
   add(key: Uint8Array, value: StoredValue, expireAtMs: number): void {
     this.#entries.add(key, this.#head(expireAtMs), value)
-    this.#events?.changed(key)
+    this.#events?.changed(this.db, key)
     this.tell('new', key)
   }
 
@@ -359,7 +359,7 @@ export class Keyspace {
     if (record === undefined || this.#isValid(record)) return record
     if (this.#moment.isRead) return undefined
     this.#entries.remove(key, record)
-    this.#events?.gone(key)
+    this.#events?.gone(this.db, key)
     this.tell('expired', key)
     return undefined
   }

@@ -6,6 +6,7 @@ import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
 import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands/table.ts'
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
+import { backupOfKeys, backupPart, type KeyOfDatabase } from './backup-items.ts'
 import { type DatabaseCounts, Databases } from './databases.ts'
 import { KeyEvents, type OnKeyChange, type OnKeyEvent } from './key-events.ts'
 import { CommandRandom } from './random.ts'
@@ -171,6 +172,20 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     this.#beginRead(nowMs)
     this.#records.nowMs = 0
     return chooseVictims(this.#databases, this.#records, rule, count)
+  }
+
+  /** Keys from a cursor on, see {@link backupPart}. */
+  backupPart(cursor: number, nowMs: number): { readonly cursor: number; readonly items: Uint8Array } {
+    this.#beginRead(nowMs)
+    this.#records.nowMs = 0
+    return backupPart(this.#databases, this.#records, cursor)
+  }
+
+  /** What has become of keys, see {@link backupOfKeys}. */
+  backupOfKeys(keys: readonly KeyOfDatabase[], isLast: boolean, nowMs: number): Uint8Array {
+    this.#beginRead(nowMs)
+    this.#records.nowMs = 0
+    return backupOfKeys(this.#databases, keys, isLast)
   }
 
   /** For calls that depend on each other's answers. It is of use until the next command in the log is applied. */

@@ -113,7 +113,7 @@ export class SnapshotReader {
   }
 
   #take(lengthBytes: number): Uint8Array {
-    if (lengthBytes > this.#left()) throw new RangeError(`${lengthBytes} bytes of the snapshot are not there`)
+    if (lengthBytes > this.left) throw new RangeError(`${lengthBytes} bytes of the snapshot are not there`)
     const bytes = new Uint8Array(lengthBytes)
     for (let done = 0; done < lengthBytes; ) {
       const part = this.#chunk().subarray(this.#at, this.#at + lengthBytes - done)
@@ -124,7 +124,8 @@ export class SnapshotReader {
     return bytes
   }
 
-  #left(): number {
+  /** How many bytes there are. */
+  get left(): number {
     const first = (this.#chunks[this.#number]?.length ?? 0) - this.#at
     // Almost all that is read is short.
     return this.#chunks.slice(this.#number + 1).reduce((sum, { length }) => sum + length, first)

@@ -1,0 +1,56 @@
+import { NewFile } from '../../saving/index.ts'
+import type { IndexPort } from '../port.ts'
+import { BackupWriter } from './backup-file.ts'
+
+/** How far a backup, or a restore, has come. */
+export interface BackupProgress {
+  /** Bytes of the file. */
+  readonly bytes: number
+  /** Of how many; undefined if that is not known. */
+  readonly ofBytes: number | undefined
+}
+
+export interface BackupOptions {
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: BackupProgress) => void
+}
+
+export interface BackupResult {
+  /** Length of the file. */
+  readonly bytes: number
+}
+
+/** Write all keys to a file, which takes its name when all of it is on the disk. All shards are written at a time. */
+export async function writeBackup(port: IndexPort, path: string, options: BackupOptions): Promise<BackupResult> {
+  const { signal, onProgress } = options
+  const file = await NewFile.begin(path, signal)
+  try {
+    const writer = new BackupWriter(file)
+    const { shards } = port
+    await writer.begin({ shards, begunMs: Date.now() })
+    // The first one that fails ends the others.
+    const failure = new AbortController()
+    await Promise.all(
+      Array.from({ length: shards }, async (_, shard) => {
+        try {
+          for await (const items of port.shard(shard).backup()) {
+            signal?.throwIfAborted()
+            failure.signal.throwIfAborted()
+            await writer.write(shard, items)
+            onProgress?.({ bytes: file.lengthBytes, ofBytes: undefined })
+          }
+        } catch (error) {
+          failure.abort(error)
+          throw error
+        }
+      }),
+    )
+    await writer.end()
+    const bytes = file.lengthBytes
+    await file.commit()
+    return { bytes }
+  } catch (error) {
+    await file.abandon()
+    throw file.failed(error)
+  }
+}
