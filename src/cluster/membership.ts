@@ -12,12 +12,12 @@ import {
   type WaitReading,
   WaitTable,
 } from '../profiling/index.ts'
+import { offExit, onExit } from '../runtime/index.ts'
 import type { Arena } from './arena.ts'
 import { BellPulls } from './bell-pulls.ts'
 import { Card } from './card.ts'
 import { type EnterOptions, enter, settleMembers } from './enter.ts'
 import type { Entry } from './entry.ts'
-import { offExit, onExit } from './exit-hook.ts'
 import { MEMBERS_MAX, PROFILING_OFFSET, WAITS_OFFSET } from './layout.ts'
 import { type Member, memberOf } from './member-table.ts'
 import { traceMember } from './member-trace.ts'

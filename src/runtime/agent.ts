@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { AetherError, ClosedError, native, systemFailure, TimeoutError } from '../native/index.ts'
 import { type AgentMessage, type AgentStart, AgentState, AgentWord, type CommandMessage } from './agent-contract.ts'
+import { offExit, onExit } from './exit-hook.ts'
 import { KeepAlive } from './keep-alive.ts'
 
 export interface AgentOptions {
@@ -61,7 +62,7 @@ export class Agent {
       name: 'aether-agent',
     })
     this.#worker.unref()
-    process.once('exit', this.#onExit)
+    onExit(this.#onExit)
     this.#worker.on('message', (message: AgentMessage) => this.#receive(message, options.onNote))
     this.#worker.once('error', (error) => this.#failed(error))
   }
@@ -107,7 +108,7 @@ export class Agent {
     this.#pending.clear()
     this.#keepAlive.release()
     this.#closed = true
-    process.off('exit', this.#onExit)
+    offExit(this.#onExit)
     this.#release()
     starting.reject(systemFailure(error))
   }
@@ -164,7 +165,7 @@ export class Agent {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    process.off('exit', this.#onExit)
+    offExit(this.#onExit)
     this.#keepAlive.hold()
     await this.#endWorker()
     this.#keepAlive.release()

@@ -9,6 +9,7 @@
 export { addAbortCallback, removeAbortCallback } from './abort-callbacks.ts'
 export { Agent } from './agent.ts'
 export type { AgentContext, Machine, MachineFactory, Reply } from './agent-contract.ts'
+export { offExit, onExit } from './exit-hook.ts'
 export { mapForeignMemory } from './foreign-memory.ts'
 export { KeepAlive } from './keep-alive.ts'
 export { LocalAgent } from './local-agent.ts'

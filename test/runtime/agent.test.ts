@@ -36,6 +36,14 @@ test('commands are answered, refused, answered later, and each in its turn', asy
   await agent.close()
 })
 
+test('many agents have one listener for the end of the process, since Node.js warns of eleven', async () => {
+  const before = process.listenerCount('exit')
+  const agents = await Promise.all(Array.from({ length: 5 }, start))
+  assert.ok(process.listenerCount('exit') <= before + 1)
+  await Promise.all(agents.map(({ agent }) => agent.close()))
+  assert.equal(process.listenerCount('exit'), before)
+})
+
 test('a command can be blocked for, between others', async () => {
   const { agent } = await start()
   const before = agent.command('echo', 1)
