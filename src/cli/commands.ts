@@ -23,6 +23,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'index',
+    summary: 'show the nodes of an index; write its keys to a file while it runs, and restore them',
+    load: async () => (await import('./index-command.ts')).indexCommand,
+  },
+  {
     name: 'import',
     summary: 'copy a living Redis server into an index, and follow its changes',
     load: async () => (await import('./import.ts')).importCommand,

@@ -1,6 +1,7 @@
 import type { Reply } from './commands/reply.ts'
 import type { Looked } from './looked.ts'
 import type { RecordLooks } from './memory/record-looks.ts'
+import type { IndexNodeFigures } from './node/index-contract.ts'
 import type { Call, Watched } from './state/shard-command.ts'
 
 /** How long a call may take, and what ends it before. */
@@ -41,5 +42,7 @@ export interface IndexPort {
   /** How many there are. */
   readonly shards: number
   shard(number: number): ShardPort
+  /** What each node holds that can be asked, by rank. */
+  figures(limits: CallLimits): Promise<readonly IndexNodeFigures[]>
   close(): Promise<void>
 }

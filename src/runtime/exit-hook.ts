@@ -3,8 +3,8 @@ import process from 'node:process'
 const hooks = new Set<(code: number) => void>()
 
 /**
- * Call `hook` with the status when this thread's environment exits in order. There is one listener for all hooks, since Node warns
- * about eleven.
+ * Call `hook` with the status when this thread's environment exits in order. There is one listener for all hooks, since
+ * Node warns about eleven.
  */
 export function onExit(hook: (code: number) => void): void {
   if (hooks.size === 0) process.on('exit', runAll)

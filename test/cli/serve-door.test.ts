@@ -50,6 +50,10 @@ test('errors of options name the fix', () => {
     [['--port', '0', '--password-file', password], /first line of .*empty is empty: write the password there/],
     [['--port', '0', '--tls-cert', password], /add --tls-key/],
     [['--port', '0', '--tls-key', password], /add --tls-cert/],
+    [['--policy', 'lru'], /--policy is one of .*allkeys-lru.*, not 'lru'/],
+    [['--append', 'often'], /--append is one of always, everysec, no, not 'often'/],
+    [['--append', 'everysec'], /--append everysec is for --replicas 1 with a --directory/],
+    [['--append', 'no', '--directory', folder, '--replicas', '3'], /--append no is for --replicas 1/],
     [['--port', '0', '--tls-cert', password, '--tls-key', password], /not a certificate and its key in PEM/],
   ] as const) {
     const { status, stderr } = aether('serve', ...args)

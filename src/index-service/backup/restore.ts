@@ -121,7 +121,7 @@ class RestoreLine {
     this.#calls = []
     this.#bytes = 0
     this.#underWay = this.#run(calls)
-    // Whoever sends next is told.
+    // The next one to send is told.
     this.#underWay.catch(() => undefined)
   }
 

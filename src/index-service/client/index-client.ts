@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connectLink, type MessageLink } from '../../messaging/index.ts'
 import { type Channel, type Client, openChannel, RpcError } from '../../rpc/index.ts'
 import { IndexError } from '../errors.ts'
-import { type IndexSight, indexService, type NodeCard, type Place, type ShardSight } from '../node/index-contract.ts'
+import {
+  type IndexNodeFigures,
+  type IndexSight,
+  indexService,
+  type NodeCard,
+  type Place,
+  type ShardSight,
+} from '../node/index-contract.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import { ForeignReads } from './foreign-reads.ts'
 import { ShardClient } from './shard-client.ts'
@@ -74,6 +81,22 @@ export class IndexClient implements IndexPort {
     const client = new ShardClient(this, number)
     this.#clients.set(number, client)
     return client
+  }
+
+  async figures({ timeoutMs, signal }: CallLimits): Promise<readonly IndexNodeFigures[]> {
+    this.#checkOpen()
+    const known = [...this.#placesOf(this.#sight?.nodes ?? []), ...this.#options.places()]
+    const places = [...new Map(known.map((place) => [keyOf(place), place])).values()]
+    const ends = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
+    const asked = await Promise.all(
+      places.map(async (place) => {
+        const met = await this.#meet(place, timeoutMs)
+        return await met?.client.figures(undefined, { timeoutMs, signal: ends }).catch(() => undefined)
+      }),
+    )
+    signal?.throwIfAborted()
+    const byRank = new Map(asked.flatMap((figures) => (figures === undefined ? [] : [[figures.rank, figures]])))
+    return [...byRank.values()].sort((one, other) => one.rank - other.rank)
   }
 
   async close(): Promise<void> {

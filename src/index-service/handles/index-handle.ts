@@ -16,6 +16,7 @@ import { IndexError } from '../errors.ts'
 import { bytesOfKey, type IndexKey, keyOfBytes, markedTuple, TUPLE_MARK } from '../keys/index-key.ts'
 import { prefixRange } from '../keys/tuple-key.ts'
 import type { TuplePart } from '../keys/tuple-part.ts'
+import type { IndexNodeFigures } from '../node/index-contract.ts'
 import type { IndexPort, ShardPort } from '../port.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
 import {
@@ -286,9 +287,15 @@ export class Index implements AsyncDisposable {
     }
   }
 
+  /** What each node holds that can be asked now, by rank: shards, keys, memory. */
+  async nodes(options: IndexCallOptions = {}): Promise<readonly IndexNodeFigures[]> {
+    checkOptions('nodes', options, callNames)
+    return await this.#caller.port.figures(limitsOf(options))
+  }
+
   /**
-   * Write all keys of all databases to a file, while the index is in use. What it says of the keys of one shard was so at
-   * one moment. The file takes its name when all of it is on the disk, and belongs to you alone (mode 0600).
+   * Write all keys of all databases to a file, while the index is in use. What it says of the keys of one shard was so
+   * at one moment. The file takes its name when all of it is on the disk, and belongs to you alone (mode 0600).
    * @throws SaveError if it cannot be written; IndexError if a node ends meanwhile.
    */
   async backup(path: string, options: BackupOptions = {}): Promise<BackupResult> {
@@ -301,8 +308,8 @@ export class Index implements AsyncDisposable {
   /**
    * Put all keys of a backup into this index, which may have another number of shards and other memory. The file is
    * looked at as a whole before anything is restored. Clients see keys come one by one.
-   * @throws IndexError `ERR_AETHER_INDEX_BACKUP` if the file is not whole, or if the index has keys and `merge` is not
-   *   true; `…_FULL`, and then some of the keys are restored.
+   * @throws IndexError `ERR_AETHER_INDEX_BACKUP` if the file is not whole, or if the index has keys without `merge`;
+   *   `…_FULL`, and then some of the keys are restored.
    */
   async restore(path: string, options: RestoreOptions = {}): Promise<RestoreResult> {
     checkText('path', path)

@@ -53,6 +53,33 @@ export interface ShardSight extends ReadersOf {
   readonly leader: number | undefined
 }
 
+/** What a node holds, and how much of it there is. */
+export interface IndexNodeFigures {
+  readonly rank: number
+  readonly processId: number
+  /** Bytes that keys and values of all shards may take there. */
+  readonly memoryBytes: number
+  readonly shards: readonly IndexShardFigures[]
+}
+
+/** Of a replica of a shard. */
+export interface IndexShardFigures {
+  readonly shard: number
+  /** Rank of the node that leads it; undefined while none is known. */
+  readonly leader: number | undefined
+  readonly keys: number
+  /** Keys that will expire. */
+  readonly expiring: number
+  /** Calls that wait for something to take. */
+  readonly waiting: number
+  /** Keys that were evicted since the node holds the shard. */
+  readonly evicted: number
+  /** Bytes that keys and values take; what is bounded. */
+  readonly usedBytes: number
+  /** Bytes of shared memory that are held for strings and fields of hashes. */
+  readonly heldBytes: number
+}
+
 interface RunRequest {
   readonly shard: number
   readonly calls: readonly Call[]
@@ -88,6 +115,7 @@ type Methods = {
   read: Unary<ReadRequest, readonly Reply[]>
   versions: Unary<VersionsRequest, readonly number[]>
   wait: Unary<WaitRequest, Reply>
+  figures: Unary<undefined, IndexNodeFigures>
   backup: ServerStream<{ readonly shard: number }, Uint8Array>
   /** What another node tells all. */
   hear: Unary<HearRequest, undefined>
@@ -119,6 +147,7 @@ export const indexService: Service<Methods, Errors> = defineService({
     read: unary({ request: type<ReadRequest>(), response: type<readonly Reply[]>() }),
     versions: unary({ request: type<VersionsRequest>(), response: type<readonly number[]>() }),
     wait: unary({ request: type<WaitRequest>(), response: type<Reply>() }),
+    figures: unary({ request: type<undefined>(), response: type<IndexNodeFigures>() }),
     backup: serverStream({ request: type<{ readonly shard: number }>(), response: type<Uint8Array>() }),
     hear: unary({ request: type<HearRequest>(), response: type<undefined>() }),
   },

@@ -1,11 +1,11 @@
 import type { AppendPolicy } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
-import type { IndexPort, ShardPort } from '../port.ts'
+import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
 import type { EvictionSettings } from './eviction-policy.ts'
 import { HandOvers } from './hand-overs.ts'
-import type { IndexSight, NodeCard, Place } from './index-contract.ts'
+import type { IndexNodeFigures, IndexSight, NodeCard, Place } from './index-contract.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
 import { NodeLines } from './node-lines.ts'
@@ -194,6 +194,19 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   look(): IndexSight {
     const held = [...this.#replicas].map(([shard, replica]) => ({ ...replica.readers, shard, leader: replica.leader }))
     return { name: this.name, shards: this.shards, nodes: this.#members.cards, held }
+  }
+
+  ownFigures(): IndexNodeFigures {
+    const shards = [...this.#replicas].map(([shard, { leader, figures }]) => {
+      const { keys, expiring, waiting, evicted, usedBytes, heldBytes } = figures
+      return { shard, leader, keys, expiring, waiting, evicted, usedBytes, heldBytes }
+    })
+    return { rank: this.rank, processId: process.pid, memoryBytes: this.memoryBytes, shards }
+  }
+
+  async figures(limits: CallLimits): Promise<readonly IndexNodeFigures[]> {
+    const others = await this.#remote.figures(limits)
+    return [this.ownFigures(), ...others].sort((one, other) => one.rank - other.rank)
   }
 
   close(): Promise<void> {

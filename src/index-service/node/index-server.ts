@@ -2,7 +2,7 @@ import { type CallContext, createServer, type Server } from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
-import { type IndexSight, indexService, type Place } from './index-contract.ts'
+import { type IndexNodeFigures, type IndexSight, indexService, type Place } from './index-contract.ts'
 
 /** Clients of this machine meet a node by shared memory. */
 const HERE = { device: 'shm0', address: '127.0.0.1' }
@@ -12,6 +12,7 @@ export interface Served {
   /** The shards that are held here. */
   readonly held: ReadonlyMap<number, ShardPort>
   look(): IndexSight
+  ownFigures(): IndexNodeFigures
   /** What another node has told all. */
   hear(message: Uint8Array): void
 }
@@ -73,6 +74,7 @@ function serverOf(served: Served, inFlightMax: number): Server {
     indexService,
     {
       look: () => served.look(),
+      figures: () => served.ownFigures(),
       run: ({ shard, calls, watched, apart }, context) =>
         bounded(() => portOf(shard).run(calls, watched, limitsOf(context), apart)),
       read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
