@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { type BackupProgress, connectIndex, type Index, type IndexNodeFigures } from '../index-service/index.ts'
+import { type BackupOptions, connectIndex, type Index, type IndexNodeFigures } from '../index-service/index.ts'
 import { type Command, ExitCode } from './command.ts'
 import { endingSignals } from './interruption.ts'
 import { parseOptions } from './options.ts'
@@ -78,7 +78,7 @@ async function restore(index: Index, file: string, merge: boolean): Promise<void
   process.stdout.write(`restored ${formatCount(keys)} keys\n`)
 }
 
-type Watched = { readonly signal: AbortSignal; readonly onProgress: (progress: BackupProgress) => void }
+type Watched = Required<BackupOptions>
 
 /** How far it is, while it works. Ctrl-C ends it. */
 async function withProgress<T>(what: string, work: (watched: Watched) => Promise<T>): Promise<T> {

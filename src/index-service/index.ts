@@ -15,8 +15,8 @@
  * - {@link Index}, `handles/`: what programs use, over either.
  */
 export type { AppendPolicy } from '../consensus/index.ts'
-export type { BackupOptions, BackupProgress, BackupResult } from './backup/backup.ts'
-export type { RestoreOptions, RestoreResult } from './backup/restore.ts'
+export type { BackupOptions } from './backup/backup.ts'
+export type { RestoreOptions } from './backup/restore.ts'
 export type { CommandSpec } from './commands/command.ts'
 export { matches } from './commands/patterns.ts'
 export { CommandFault, type FaultReply, type Reply, shownName, unknownSubcommand } from './commands/reply.ts'

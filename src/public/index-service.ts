@@ -20,8 +20,6 @@
 export {
   type AppendPolicy,
   type BackupOptions,
-  type BackupProgress,
-  type BackupResult,
   type ConnectIndexOptions,
   connectIndex,
   type EvictionPolicy,
@@ -47,7 +45,6 @@ export {
   type OpenIndexOptions,
   openIndex,
   type RestoreOptions,
-  type RestoreResult,
   type Scored,
   type TuplePart,
   type Versioned,

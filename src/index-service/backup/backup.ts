@@ -2,26 +2,17 @@ import { NewFile } from '../../saving/index.ts'
 import type { IndexPort } from '../port.ts'
 import { BackupWriter } from './backup-file.ts'
 
-/** How far a backup, or a restore, has come. */
-export interface BackupProgress {
-  /** Bytes of the file. */
-  readonly bytes: number
-  /** Of how many; undefined if that is not known. */
-  readonly ofBytes: number | undefined
-}
-
 export interface BackupOptions {
   readonly signal?: AbortSignal
-  readonly onProgress?: (progress: BackupProgress) => void
+  /** Is told how many bytes of the file are done, and of how many; undefined if that is not known. */
+  readonly onProgress?: (progress: { readonly bytes: number; readonly ofBytes: number | undefined }) => void
 }
 
-export interface BackupResult {
-  /** Length of the file. */
-  readonly bytes: number
-}
-
-/** Write all keys to a file, which takes its name when all of it is on the disk. All shards are written at a time. */
-export async function writeBackup(port: IndexPort, path: string, options: BackupOptions): Promise<BackupResult> {
+/**
+ * Write all keys to a file, which takes its name when all of it is on the disk. All shards are written at a time.
+ * Returns the length of the file.
+ */
+export async function writeBackup(port: IndexPort, path: string, options: BackupOptions): Promise<number> {
   const { signal, onProgress } = options
   const file = await NewFile.begin(path, signal)
   try {
@@ -48,7 +39,7 @@ export async function writeBackup(port: IndexPort, path: string, options: Backup
     await writer.end()
     const bytes = file.lengthBytes
     await file.commit()
-    return { bytes }
+    return bytes
   } catch (error) {
     await file.abandon()
     throw file.failed(error)

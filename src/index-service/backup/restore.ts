@@ -13,11 +13,6 @@ export interface RestoreOptions extends BackupOptions {
   readonly merge?: boolean
 }
 
-export interface RestoreResult {
-  /** How many keys the backup has. */
-  readonly keys: number
-}
-
 /** Calls that go together, at most; a call is longer if its value is. */
 const BYTES_MAX = 256 * 1024
 const CALLS_MAX = 256
@@ -25,10 +20,10 @@ const LIMITS: CallLimits = { timeoutMs: 60_000, signal: undefined }
 
 /**
  * Put all keys of a backup into an index, which may have another number of shards. The file is looked at as a whole
- * before anything is restored.
+ * before anything is restored. Returns how many keys it has.
  * @throws IndexError `ERR_AETHER_INDEX_BACKUP` if the file is not whole, or the index has keys.
  */
-export async function restoreBackup(port: IndexPort, path: string, options: RestoreOptions): Promise<RestoreResult> {
+export async function restoreBackup(port: IndexPort, path: string, options: RestoreOptions): Promise<number> {
   const { signal, onProgress, merge = false } = options
   await using reader = await BackupReader.open(path)
   const contents = await contentsOf(reader, signal)
@@ -46,7 +41,7 @@ export async function restoreBackup(port: IndexPort, path: string, options: Rest
     onProgress?.({ bytes: endBytes, ofBytes: reader.lengthBytes })
   }
   await Promise.all(lines.map((line) => line.flush()))
-  return { keys: contents.keys }
+  return contents.keys
 }
 
 interface BackupContents {

@@ -8,8 +8,8 @@ import {
   mustBe,
   type OptionNames,
 } from '../../native/index.ts'
-import { type BackupOptions, type BackupResult, writeBackup } from '../backup/backup.ts'
-import { type RestoreOptions, type RestoreResult, restoreBackup } from '../backup/restore.ts'
+import { type BackupOptions, writeBackup } from '../backup/backup.ts'
+import { type RestoreOptions, restoreBackup } from '../backup/restore.ts'
 import type { Reply } from '../commands/reply.ts'
 import { commandNamed } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
@@ -295,28 +295,30 @@ export class Index implements AsyncDisposable {
 
   /**
    * Write all keys of all databases to a file, while the index is in use. What it says of the keys of one shard was so
-   * at one moment. The file takes its name when all of it is on the disk, and belongs to you alone (mode 0600).
+   * at one moment. The file takes its name when all of it is on the disk, and belongs to you alone (mode 0600). Returns
+   * its length.
    * @throws SaveError if it cannot be written; IndexError if a node ends meanwhile.
    */
-  async backup(path: string, options: BackupOptions = {}): Promise<BackupResult> {
+  async backup(path: string, options: BackupOptions = {}): Promise<{ readonly bytes: number }> {
     checkText('path', path)
     checkOptions('backup', options, backupNames)
     checkSignal('options.signal', options.signal)
-    return await writeBackup(this.#caller.port, path, options)
+    return { bytes: await writeBackup(this.#caller.port, path, options) }
   }
 
   /**
    * Put all keys of a backup into this index, which may have another number of shards and other memory. The file is
-   * looked at as a whole before anything is restored. Clients see keys come one by one.
+   * looked at as a whole before anything is restored. Clients see keys come one by one. Returns how many keys
+   * the backup has.
    * @throws IndexError `ERR_AETHER_INDEX_BACKUP` if the file is not whole, or if the index has keys without `merge`;
    *   `…_FULL`, and then some of the keys are restored.
    */
-  async restore(path: string, options: RestoreOptions = {}): Promise<RestoreResult> {
+  async restore(path: string, options: RestoreOptions = {}): Promise<{ readonly keys: number }> {
     checkText('path', path)
     checkOptions('restore', options, { ...backupNames, merge: true })
     checkSignal('options.signal', options.signal)
     if (options.merge !== undefined) checkBoolean('options.merge', options.merge)
-    return await restoreBackup(this.#caller.port, path, options)
+    return { keys: await restoreBackup(this.#caller.port, path, options) }
   }
 
   /** The hash at a key: fields with values. */
