@@ -63,6 +63,7 @@ async function received(
   const shown = (): Received => ({ text: withoutHello(wire.received), hasEnded: wire.hasEnded })
   const isThere = (): boolean =>
     expected === undefined || (shown().text.length >= expected.text.length && wire.hasEnded === expected.hasEnded)
+  await wire.flushed()
   for (let looks = 0; looks < LOOKS; looks += 1) assert.equal(await control.ask('PING'), 'PONG')
   if (/-ERR Protocol error: [^\r]*\r\n$/.test(shown().text)) await wire.until(() => wire.hasEnded, 'the end')
   await wire.until(isThere, 'the same', PATIENCE_MS).catch(() => undefined)

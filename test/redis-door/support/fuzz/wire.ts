@@ -49,6 +49,13 @@ export class Wire implements Disposable {
     this.#socket.write(bytes)
   }
 
+  /** Resolves once all that was sent is with the kernel, or the connection has ended. */
+  flushed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#socket.write(new Uint8Array(), () => resolve())
+    })
+  }
+
   /** Ask at once, and take the answer to each. */
   async run(commands: readonly Command[]): Promise<WireReply[]> {
     this.send(Buffer.concat(commands.map(encoded)))
