@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { connect, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Reply } from '../../../../src/index-service/commands/reply.ts'
 import type { Command } from '../../../index-service/support/programs.ts'
 import { parseReply } from '../../../index-service/support/resp-client.ts'
@@ -18,6 +19,8 @@ export class Wire implements Disposable {
   readonly #socket: Socket
   #received: Buffer = Buffer.alloc(0)
   #hasEnded = false
+  /** Pieces that are not with the kernel. */
+  #unsent = 0
   #wake: () => void = () => undefined
 
   /** `where`: a port of this machine, or the path of a socket. */
@@ -46,14 +49,15 @@ export class Wire implements Disposable {
   }
 
   send(bytes: Uint8Array): void {
-    this.#socket.write(bytes)
+    this.#unsent += 1
+    this.#socket.write(bytes, () => {
+      this.#unsent -= 1
+    })
   }
 
   /** Resolves once all that was sent is with the kernel, or the connection has ended. */
-  flushed(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#socket.write(new Uint8Array(), () => resolve())
-    })
+  async flushed(): Promise<void> {
+    while (this.#unsent > 0 && !this.#hasEnded) await turn()
   }
 
   /** Ask at once, and take the answer to each. */
