@@ -22,7 +22,7 @@ import {
   UNIT_BYTES,
   UNIT_MASK,
 } from './layout.ts'
-import type { Records } from './records.ts'
+import type { RecordSample, RecordSampler, Records, SampleOptions } from './records.ts'
 import { Segments } from './segments.ts'
 import { type MarkModeNumber, UseMarks } from './use-marks.ts'
 
@@ -32,7 +32,7 @@ const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
  * Bytes by key, in memory that other processes read while this one writes: see `layout.ts`. A table never refuses what
  * its caller has room for by its own count; the memory that it takes for that follows `usedBytes`.
  */
-export class RecordTable implements Records {
+export class RecordTable implements Records, RecordSampler {
   nowMs = 0
   readonly #segments: Segments
   readonly #seed: number
@@ -172,6 +172,33 @@ export class RecordTable implements Records {
     return { cursor: at, keys }
   }
 
+  sample(from: number, count: number, options: SampleOptions): readonly RecordSample[] {
+    const { accepts, score, recordsMax, nowMs } = options
+    const samples: RecordSample[] = []
+    let at = from >>> 0
+    let looked = 0
+    for (let rounds = 0; samples.length < count && looked < recordsMax && rounds < 2; ) {
+      const bucket = bucketOf(at, this.#buckets)
+      this.#walk(bucket, ({ words }, word) => {
+        looked += 1
+        const place = words[word + 1]!
+        if (accepts(this.#firstByteAt(place))) samples.push({ place, score: this.#scoreOf(words[word]!, score, nowMs) })
+      })
+      at = nextInReverse(at, this.#maskOf(bucket))
+      if (at === 0) rounds += 1
+    }
+    return samples
+  }
+
+  keyAt(place: number): Uint8Array {
+    return this.#keyAt(place).slice()
+  }
+
+  #scoreOf(hash: number, score: SampleOptions['score'], nowMs: number): number {
+    if (score === 'idle') return this.#marks.idleMs(hash, nowMs) ?? 0
+    return score === 'frequency' ? (this.#marks.frequency(hash, nowMs) ?? 0) : 0
+  }
+
   close(): void {
     // Those who still have it mapped find nothing in it.
     this.publish(0)
@@ -204,6 +231,10 @@ export class RecordTable implements Records {
     const word = (place & UNIT_MASK) * 2
     const begin = word * 4 + RECORD_HEAD_BYTES
     return bytes.subarray(begin, begin + words[word + RecordWord.KeyBytes]!)
+  }
+
+  #firstByteAt(place: number): number {
+    return this.#chunkOf(place).bytes[(place & UNIT_MASK) * UNIT_BYTES + RECORD_HEAD_BYTES]!
   }
 
   #valueAt(place: number): Uint8Array {

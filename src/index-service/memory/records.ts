@@ -1,3 +1,29 @@
+/** A record among which one is chosen. */
+export interface RecordSample {
+  /** Where it is, until the next change. */
+  readonly place: number
+  /** As the caller has asked: for how long it was not used, how often it is, or 0. */
+  readonly score: number
+}
+
+/** Chooses among records without looking at them closely. */
+export interface RecordSampler {
+  /**
+   * Records from a cursor on, until there are `count` whose keys begin with an accepted byte; and the cursor of the next
+   * ones. It gives up after `recordsMax`. `score`: how long each was not used, how often it is, or 0.
+   */
+  sample(from: number, count: number, options: SampleOptions): readonly RecordSample[]
+  /** The key of a sample: a copy. */
+  keyAt(place: number): Uint8Array
+}
+
+export interface SampleOptions {
+  readonly accepts: (firstByte: number) => boolean
+  readonly score: 'idle' | 'frequency' | undefined
+  readonly recordsMax: number
+  readonly nowMs: number
+}
+
 /** Where a shard keeps bytes by key. */
 export interface Records {
   /** The time, since 1970, at which records are used from now on. 0: what follows is no use of them. */

@@ -121,7 +121,7 @@ export class ShardReplica implements ShardPort {
         get keys() {
           return parts.shard.size
         },
-        victims: (rule, count) => parts.shard.victims(rule, count, Date.now()),
+        victims: (rule, count) => parts.shard.victims(rule, parts.table, { count, nowMs: Date.now() }),
         propose: (command) => this.#propose(command, { timeoutMs: SWEEP_TIMEOUT_MS, signal: undefined }),
       },
       parts.memoryBytes,

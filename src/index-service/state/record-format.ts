@@ -61,7 +61,12 @@ function copy(target: Uint8Array, at: number, source: Uint8Array): void {
 /** The space of a record, if it is that of a key; undefined if it is that of a field. */
 export function spaceOfRecord(recordKey: Uint8Array): number | undefined {
   const kind = recordKey[0]!
-  return (kind & KIND_MASK) === KEY_KIND ? kind >> SPACE_SHIFT : undefined
+  return isOfKey(kind) ? kind >> SPACE_SHIFT : undefined
+}
+
+/** Whether a record whose key begins with this byte is that of a key. */
+export function isOfKey(firstByte: number): boolean {
+  return (firstByte & KIND_MASK) === KEY_KIND
 }
 
 /** The key of a record of a key. */

@@ -4,7 +4,7 @@ import { Blocked, type CommandContext } from '../commands/command.ts'
 import { faultOfLengths } from '../commands/limits.ts'
 import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
 import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands/table.ts'
-import type { Records } from '../memory/records.ts'
+import type { RecordSampler, Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { backupOfKeys, backupPart, type KeyOfDatabase } from './backup-items.ts'
 import { type DatabaseCounts, Databases } from './databases.ts'
@@ -167,11 +167,15 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#databases.versionOf(db, key)
   }
 
-  /** Up to `count` keys that `rule` gives up first, as far as this process knows; for an `evict`. */
-  victims(rule: EvictionRule, count: number, nowMs: number): readonly Watched[] {
-    this.#beginRead(nowMs)
+  /** Up to `count` keys that `rule` gives up first, as far as this process knows; for an `evict`. `sampler`: of its records. */
+  victims(
+    rule: EvictionRule,
+    sampler: RecordSampler,
+    limits: { readonly count: number; readonly nowMs: number },
+  ): readonly Watched[] {
+    this.#beginRead(limits.nowMs)
     this.#records.nowMs = 0
-    return chooseVictims(this.#databases, this.#records, rule, count)
+    return chooseVictims(this.#databases, sampler, rule, limits)
   }
 
   /** Keys from a cursor on, see {@link backupPart}. */

@@ -1,7 +1,7 @@
-import type { Records } from '../memory/records.ts'
+import type { RecordSampler } from '../memory/records.ts'
 import type { Databases } from './databases.ts'
 import type { Keyspace } from './keyspace.ts'
-import { keyOfRecord, spaceOfRecord } from './record-format.ts'
+import { isOfKey, keyOfRecord, spaceOfRecord } from './record-format.ts'
 import type { Watched } from './shard-command.ts'
 
 /** Which keys may go, and which of them go first. */
@@ -32,22 +32,28 @@ const SAMPLES_MAX = 64
 /** Records that are looked at in vain, fields of large hashes for instance, before the choice is put off. */
 const RECORDS_MAX = 4096
 
+/** What is to be known of a key for each order; a long time and a low count go first. */
+const SCORES = { recency: 'idle', frequency: 'frequency', random: undefined, expiry: undefined } as const
+
 /**
  * Up to `count` keys that go first. Among all keys the order is approximate: the first ones of a random sample. Of two
  * keys of equal score, any may be first.
  */
-export function chooseVictims(databases: Databases, records: Records, rule: EvictionRule, count: number): Watched[] {
-  const candidates =
-    rule.of === 'all'
-      ? sampled(databases, records, rule, count * samplesOf(rule))
-      : rule.by === 'expiry'
-        ? expiringFirst(databases, count)
-        : expiring(databases, rule, count * samplesOf(rule))
+export function chooseVictims(
+  databases: Databases,
+  sampler: RecordSampler,
+  rule: EvictionRule,
+  limits: { readonly count: number; readonly nowMs: number },
+): Watched[] {
+  const { count } = limits
+  if (rule.of === 'all') return sampled(databases, sampler, rule, limits)
+  const candidates = rule.by === 'expiry' ? expiringFirst(databases, count) : expiring(databases, rule, limits)
   candidates.sort((one, other) => one.score - other.score)
-  return candidates.slice(0, count).map(({ keyspace, key }) => {
-    const { db } = keyspace
-    return { key, version: databases.versionOf(db, key), db }
-  })
+  return candidates.slice(0, count).map(({ keyspace: { db }, key }) => victim(databases, db, key))
+}
+
+function victim(databases: Databases, db: number, key: Uint8Array): Watched {
+  return { key, version: databases.versionOf(db, key), db }
 }
 
 function samplesOf({ by, samples }: EvictionRule): number {
@@ -55,28 +61,26 @@ function samplesOf({ by, samples }: EvictionRule): number {
 }
 
 /** Keys from a random place of the table on. */
-function sampled(databases: Databases, records: Records, rule: EvictionRule, wanted: number): Candidate[] {
-  const candidates: Candidate[] = []
-  let cursor = Math.floor(Math.random() * 2 ** 32)
-  let [looked, wraps] = [0, 0]
-  while (candidates.length < wanted && looked < RECORDS_MAX + wanted && wraps < 2) {
-    const scanned = records.scan(cursor, wanted - candidates.length)
-    for (const record of scanned.keys) {
-      const space = spaceOfRecord(record)
-      if (space === undefined) continue
-      const keyspace = databases.at(databases.dbOf(space))
-      const key = keyOfRecord(record)
-      candidates.push({ keyspace, key, score: scoreOf(keyspace, key, rule) })
-    }
-    looked += scanned.keys.length
-    cursor = scanned.cursor
-    if (cursor === 0) wraps += 1
-  }
-  return candidates
+function sampled(
+  databases: Databases,
+  sampler: RecordSampler,
+  rule: EvictionRule,
+  { count, nowMs }: { readonly count: number; readonly nowMs: number },
+): Watched[] {
+  const wanted = count * samplesOf(rule)
+  const options = { accepts: isOfKey, score: SCORES[rule.by], recordsMax: RECORDS_MAX + wanted, nowMs }
+  const samples = [...sampler.sample(Math.floor(Math.random() * 2 ** 32), wanted, options)]
+  const sign = rule.by === 'recency' ? -1 : 1
+  samples.sort((one, other) => sign * (one.score - other.score))
+  return samples.slice(0, count).map(({ place }) => {
+    const record = sampler.keyAt(place)
+    return victim(databases, databases.dbOf(spaceOfRecord(record)!), keyOfRecord(record))
+  })
 }
 
 /** Any keys that expire. */
-function expiring(databases: Databases, rule: EvictionRule, wanted: number): Candidate[] {
+function expiring(databases: Databases, rule: EvictionRule, { count }: { readonly count: number }): Candidate[] {
+  const wanted = count * samplesOf(rule)
   const chosen = new Map<string, Candidate>()
   for (let left = databases.expiring === 0 ? 0 : wanted; left > 0; left -= 1) {
     let rank = Math.floor(Math.random() * databases.expiring)

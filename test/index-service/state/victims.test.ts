@@ -33,7 +33,7 @@ class Shard implements Disposable {
   }
 
   victims(rule: EvictionRule, count: number): readonly Watched[] {
-    return this.machine.victims(rule, count, this.timeMs)
+    return this.machine.victims(rule, this.table, { count, nowMs: this.timeMs })
   }
 
   evict(victims: readonly Watched[]): number {
