@@ -2,11 +2,13 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { checkOptions, mustBe } from '../../native/index.ts'
 import { invoke, NdArray, type Operand, unwrapped } from '../array.ts'
 import type { Block } from '../blocks/block.ts'
+import { ArrayError } from '../errors.ts'
 import { runAwaiting } from '../exchange/steps.ts'
 import { type Moved, Team } from '../exchange/team.ts'
 import { asNode } from '../functions/as-node.ts'
 import { callEntry } from '../functions/call.ts'
 import { type CreationOptions, shapeOf } from '../functions/creation.ts'
+import { divisionIn } from '../functions/division-option.ts'
 import type { ArrayLike, Entry, NodeEntry } from '../functions/entry.ts'
 import { FUNCTIONS } from '../functions/table.ts'
 import type { ArrayNode } from '../graph/node.ts'
@@ -16,9 +18,10 @@ import { checkDivision, type Division, divide } from '../partitions/partition.ts
 import { runsOf } from '../partitions/runs.ts'
 import { DTYPES, type DType, float64, isDType } from '../types/dtype.ts'
 import { TeamSharing } from './calls.ts'
-import { nodeOfPart, placed } from './distribution.ts'
+import { nodeOfPart, partitionOf, placed } from './distribution.ts'
 import { type Edge, stencil, withHalo } from './halo.ts'
 import { type ArrayDescription, NamedArrays } from './named-arrays.ts'
+import { optionsOf } from './rules/rule.ts'
 
 /** What a namespace of several ranks has beside the functions of the standard. */
 export interface GroupFunctions {
@@ -163,20 +166,6 @@ function describe(name: string, options: NamedOptions): ArrayDescription | undef
   return { shape: shapeOf(shape), dtype: dtype.name, partition, access }
 }
 
-/** The option that divides a new array, and the operands without it. */
-function divisionIn(operands: readonly unknown[]): {
-  readonly partition?: Division
-  readonly access?: 'read' | 'write'
-  readonly others: readonly unknown[]
-} {
-  const last = operands[operands.length - 1]
-  const isOptions = typeof last === 'object' && last !== null && Object.getPrototypeOf(last) === Object.prototype
-  if (!isOptions || !('partition' in last || 'access' in last)) return { others: operands }
-  const { partition, access, ...options } = last as { partition?: Division; access?: 'read' | 'write' }
-  const others = [...operands.slice(0, -1), options]
-  return { others, ...(partition === undefined ? {} : { partition }), ...(access === undefined ? {} : { access }) }
-}
-
 /** A new array, of which each rank keeps its part. */
 function created(
   sharing: TeamSharing,
@@ -198,5 +187,9 @@ function created(
     return placed(sharing, nodeOfPart(sharing, entry.part.compute(part, ...operands), partition), partition, isReadOnly)
   }
   const node = callEntry(entry, operands.map(unwrapped)) as ArrayNode
-  return placed(sharing, node, divide(node.shape, division, ranks), isReadOnly)
+  const to = divide(node.shape, division, ranks)
+  if (optionsOf(operands)['copy'] !== false) return placed(sharing, node, to, isReadOnly)
+  if (isReadOnly || !partitionOf(sharing, node).equals(to))
+    throw new ArrayError('VALUE', 'Unable to avoid copy while creating an array as requested.')
+  return node
 }

@@ -19,7 +19,7 @@ export interface CreationOptions {
   readonly dtype?: DType
   /** In a group: how the elements lie over the ranks. Default: every rank has all. */
   readonly partition?: Division
-  /** With `'read'`, every write is refused. In a group only. Default `'write'`. */
+  /** With `'read'`, every write is refused. Default `'write'`. */
   readonly access?: 'read' | 'write'
 }
 
@@ -81,6 +81,7 @@ function arange(
   const dtype = options.dtype ?? ([from, to, step].every((one) => typeof one === 'bigint') ? int64 : float64)
   if (Number(step) === 0) throw new ArrayError('VALUE', 'the step of arange() cannot be zero')
   const length = Math.max(0, Math.ceil((Number(to) - Number(from)) / Number(step)))
+  if (Number.isNaN(length)) throw new ArrayError('VALUE', 'arange: cannot compute length')
   const at = (index: number): number | bigint =>
     typeof from === 'bigint' && typeof step === 'bigint'
       ? from + BigInt(index) * step

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NdArray, openArrays } from '../../../src/arrays/index.ts'
+import { parametersOf } from '../../../src/arrays/functions/parameters.ts'
+import { FUNCTIONS } from '../../../src/arrays/functions/table.ts'
+import { type Arrays, NdArray, openArrays } from '../../../src/arrays/index.ts'
 import { AetherError } from '../../../src/native/index.ts'
 import { badValues, shownValue } from '../../public/bad-values.ts'
 import { asArrays } from '../support/namespace.ts'
@@ -16,6 +18,50 @@ const SHOWN = 20
 /** As an extent these are no mistake: gigabytes would be filled. */
 const tried = badValues.filter((make) => ![2 ** 31, 2 ** 32].includes(make() as number))
 
+/** Right calls of a function, of those that are not compared as of the others. */
+function* rightCalls(xp: Arrays, name: string, seed: number): Generator<readonly unknown[]> {
+  const others = uncompared(xp)
+  if (name in others) yield others[name]!
+  else for (const operands of comparisons[name]!.calls(new Draw(seed))) yield asArrays(operands)
+}
+
+/** One right call of each function that is not compared with NumPy's. */
+function uncompared(xp: Arrays): Readonly<Record<string, readonly unknown[]>> {
+  const x = xp.asarray([1, 2, 4])
+  const generator = xp.random.generator(1)
+  const matrix = xp.sparse.fromDense(xp.asarray([1, 0, 0, 2].map((_, at, all) => [all[at]!, 1])))
+  return {
+    empty: [3, { dtype: xp.int8 }],
+    empty_like: [x, { dtype: xp.int8 }],
+    asarray: [x, { copy: true, dtype: xp.float32 }],
+    from_dlpack: [x, { copy: true }],
+    can_cast: [x, xp.float64],
+    finfo: [xp.float64],
+    iinfo: [xp.int8],
+    isdtype: [xp.int8, 'integral'],
+    result_type: [x, xp.float64],
+    broadcast_shapes: [[1], [2, 1]],
+    'random.generator': [7n],
+    'random.random': [generator, [2, 3], { dtype: xp.float32 }],
+    'random.uniform': [generator, 0, 2, [3]],
+    'random.standard_normal': [generator, 3, { dtype: xp.float32 }],
+    'random.normal': [generator, 0, 2, [3]],
+    'random.integers': [generator, 1, 5n, 3, { dtype: xp.int8, endpoint: true }],
+    'random.permutation': [generator, x, { axis: 0 }],
+    'sparse.from_triplets': [
+      [0, 1],
+      [1, 0],
+      [1, 2],
+      [2, 2],
+    ],
+    'sparse.from_dense': [xp.asarray([[1, 0]])],
+    'sparse.to_dense': [matrix],
+    'sparse.transpose': [matrix],
+    'sparse.rows_between': [matrix, 1, 2],
+    'sparse.matmul': [matrix, xp.asarray([1, 2])],
+  }
+}
+
 /** The arguments with another value at one place, then at one option, then with one more. */
 function* wrongCalls(operands: readonly unknown[], value: () => unknown): Generator<readonly unknown[]> {
   for (const [place, operand] of operands.entries()) {
@@ -27,19 +73,20 @@ function* wrongCalls(operands: readonly unknown[], value: () => unknown): Genera
 }
 
 function isOptions(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  const isRecord = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  return isRecord && !('Elements' in value)
 }
 
 test('every function refuses wrong arguments with an error of its own, or takes them', async () => {
   const xp = await openArrays()
   const faults: string[] = []
   let calls = 0
-  for (const [number, [name, comparison]] of Object.entries(comparisons).entries()) {
+  for (const [number, { name }] of FUNCTIONS.entries()) {
     let left = CALLS
-    for (const right of comparison.calls(new Draw(number))) {
+    for (const right of rightCalls(xp, name, number)) {
       if (left-- === 0) break
       for (const [turn, value] of tried.entries()) {
-        for (const [place, operands] of [...wrongCalls(asArrays(right), value)].entries()) {
+        for (const [place, operands] of [...wrongCalls(right, value)].entries()) {
           if (!ALL_VALUES && (turn + place + number) % SHARE !== 0) continue
           calls += 1
           try {
@@ -55,6 +102,59 @@ test('every function refuses wrong arguments with an error of its own, or takes 
   }
   assert.ok(calls > 4_000, `${calls} calls`)
   assert.deepEqual(faults.slice(0, SHOWN), [], `${faults.length} of ${calls} calls`)
+})
+
+test('an option that a function has not, and an operand too many, are errors and not left out', async () => {
+  const xp = await openArrays()
+  const code = 'ERR_AETHER_ARRAY_TYPE'
+  for (const [number, { name, parameters }] of FUNCTIONS.entries()) {
+    const { options, positional, isVariadic } = parametersOf(parameters)
+    const [right] = rightCalls(xp, name, number)
+    assert.ok(right, name)
+    const operands = right.slice(0, isVariadic ? right.length : positional.length)
+    const message =
+      options.size > 0
+        ? /unexpected keyword argument 'decending'/
+        : /operands? at most|takes arrays|must be|is no array/
+    const last = operands.at(-1)
+    const withOptions =
+      options.size > 0 && isOptions(last) ? [...operands.slice(0, -1), { ...last, decending: true }] : undefined
+    assert.throws(() => xp.call(name, ...(withOptions ?? [...operands, { decending: true }])), { code, message }, name)
+    if (isVariadic) continue
+    const many = [...operands, ...(options.size > 0 ? [{}] : []), 1]
+    assert.throws(() => xp.call(name, ...many), { code, message: /at most|as one object/ }, name)
+  }
+})
+
+test('numbers that are no whole ones do not stand for these', async () => {
+  const xp = await openArrays()
+  const code = 'ERR_AETHER_ARRAY_TYPE'
+  const x = xp.asarray([1, 2, 4])
+  const eye = xp.eye(2)
+  for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, 0.5]) {
+    assert.throws(() => xp.take(x, [wrong] as never), { code, message: /indices must be of integer type/ })
+    assert.throws(() => xp.roll(x, wrong), { code })
+    assert.throws(() => xp.roll(eye, [1, wrong], { axis: [0, 1] }), { code })
+    assert.throws(() => xp.eye(3, { k: wrong }), { code })
+    for (const name of ['tril', 'triu'] as const) assert.throws(() => xp[name](eye, { k: wrong }), { code })
+    for (const name of ['diagonal', 'trace'] as const)
+      assert.throws(() => xp.linalg[name](eye, { offset: wrong }), { code })
+    assert.throws(() => xp.sparse.fromTriplets([wrong] as never, [0] as never, [1] as never, [1, 1]), { code })
+  }
+  assert.throws(() => xp.arange(0, 1, Number.NaN), { code: 'ERR_AETHER_ARRAY_VALUE', message: /cannot compute length/ })
+  assert.deepEqual(xp.random.normal(xp.random.generator(1), 1, 0, 2n as never).toArray(), [1, 1])
+  assert.deepEqual(xp.random.uniform(xp.random.generator(1), 1n as never, 1, [1]).toArray(), [1])
+})
+
+test('without a group, partitions are looked at and make no difference, and a read-only array is one', async () => {
+  const xp = await openArrays()
+  assert.throws(() => xp.zeros(3, { partition: 'blocks' as 'block' }), { code: 'ERR_AETHER_ARRAY_PARTITION' })
+  assert.throws(() => xp.zeros(3, { partition: ['block', 'block'] }), { code: 'ERR_AETHER_ARRAY_PARTITION' })
+  assert.throws(() => xp.zeros(3, { access: 'readonly' as 'read' }), { code: 'ERR_AETHER_ARRAY_VALUE' })
+  const x = xp.asarray(Float64Array.of(1, 2), { partition: 'block', access: 'read' })
+  assert.throws(() => x.set(0, 5), { code: 'ERR_AETHER_ARRAY_READ_ONLY' })
+  assert.throws(() => x.setAt('0', 5), { code: 'ERR_AETHER_ARRAY_READ_ONLY' })
+  assert.deepEqual(xp.random.random(xp.random.generator(1), [2], { partition: 'block' }).shape, [2])
 })
 
 test('an error about an argument names it, and says what it must be', async () => {
