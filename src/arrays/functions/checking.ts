@@ -98,7 +98,9 @@ export function checkedOperands(name: string, text: string, operands: readonly u
   if (options.size > 0 && !isVariadic && after !== undefined && !isRecord(after))
     throw new ArrayError('TYPE', `${name}() takes its options as one object at the end, not ${shown(after)}`)
   const most = positional.length + Math.min(1, options.size)
-  if (given.length > most && !isVariadic && given.slice(most).some((operand) => operand !== undefined))
+  // What is left out at the end is not there, so that options come last.
+  while (given.length > parameters.required && given.length > 0 && given.at(-1) === undefined) given.pop()
+  if (given.length > most && !isVariadic)
     throw new ArrayError(
       'TYPE',
       `${name}() takes ${most} ${most === 1 ? 'operand' : 'operands'} at most, not ${given.length}`,

@@ -2,12 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parametersOf } from '../../../src/arrays/functions/parameters.ts'
 import { FUNCTIONS } from '../../../src/arrays/functions/table.ts'
-import { type Arrays, NdArray, openArrays } from '../../../src/arrays/index.ts'
+import { NdArray, openArrays } from '../../../src/arrays/index.ts'
 import { AetherError } from '../../../src/native/index.ts'
-import { badValues, shownValue } from '../../public/bad-values.ts'
-import { asArrays } from '../support/namespace.ts'
-import { comparisons } from './comparisons/index.ts'
-import { Draw } from './draw.ts'
+import { shownValue } from '../../public/bad-values.ts'
+import { isOptions, rightCalls, wrongCalls, wrongValues } from './calls.ts'
 
 /** Tries every value at every place. Otherwise a place gets every third, and its neighbours the others. */
 const ALL_VALUES = process.env['AETHER_TEST_VALUES'] === 'all'
@@ -15,68 +13,6 @@ const SHARE = 3
 /** Right calls of a function that are made wrong, one argument at a time. */
 const CALLS = ALL_VALUES ? 3 : 1
 const SHOWN = 20
-/** As an extent these are no mistake: gigabytes would be filled. */
-const tried = badValues.filter((make) => ![2 ** 31, 2 ** 32].includes(make() as number))
-
-/** Right calls of a function, of those that are not compared as of the others. */
-function* rightCalls(xp: Arrays, name: string, seed: number): Generator<readonly unknown[]> {
-  const others = uncompared(xp)
-  if (name in others) yield others[name]!
-  else for (const operands of comparisons[name]!.calls(new Draw(seed))) yield asArrays(operands)
-}
-
-/** One right call of each function that is not compared with NumPy's. */
-function uncompared(xp: Arrays): Readonly<Record<string, readonly unknown[]>> {
-  const x = xp.asarray([1, 2, 4])
-  const generator = xp.random.generator(1)
-  const matrix = xp.sparse.fromDense(xp.asarray([1, 0, 0, 2].map((_, at, all) => [all[at]!, 1])))
-  return {
-    empty: [3, { dtype: xp.int8 }],
-    empty_like: [x, { dtype: xp.int8 }],
-    asarray: [x, { copy: true, dtype: xp.float32 }],
-    from_dlpack: [x, { copy: true }],
-    can_cast: [x, xp.float64],
-    finfo: [xp.float64],
-    iinfo: [xp.int8],
-    isdtype: [xp.int8, 'integral'],
-    result_type: [x, xp.float64],
-    broadcast_shapes: [[1], [2, 1]],
-    'random.generator': [7n],
-    'random.random': [generator, [2, 3], { dtype: xp.float32 }],
-    'random.uniform': [generator, 0, 2, [3]],
-    'random.standard_normal': [generator, 3, { dtype: xp.float32 }],
-    'random.normal': [generator, 0, 2, [3]],
-    'random.integers': [generator, 1, 5n, 3, { dtype: xp.int8, endpoint: true }],
-    'random.permutation': [generator, x, { axis: 0 }],
-    'sparse.from_triplets': [
-      [0, 1],
-      [1, 0],
-      [1, 2],
-      [2, 2],
-    ],
-    'sparse.from_dense': [xp.asarray([[1, 0]])],
-    'sparse.to_dense': [matrix],
-    'sparse.transpose': [matrix],
-    'sparse.rows_between': [matrix, 1, 2],
-    'sparse.matmul': [matrix, xp.asarray([1, 2])],
-  }
-}
-
-/** The arguments with another value at one place, then at one option, then with one more. */
-function* wrongCalls(operands: readonly unknown[], value: () => unknown): Generator<readonly unknown[]> {
-  for (const [place, operand] of operands.entries()) {
-    yield operands.with(place, value())
-    if (!isOptions(operand)) continue
-    for (const name of Object.keys(operand)) yield operands.with(place, { ...operand, [name]: value() })
-  }
-  yield [...operands, value()]
-}
-
-function isOptions(value: unknown): value is Record<string, unknown> {
-  const isRecord = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  return isRecord && !('Elements' in value)
-}
-
 test('every function refuses wrong arguments with an error of its own, or takes them', async () => {
   const xp = await openArrays()
   const faults: string[] = []
@@ -85,7 +21,7 @@ test('every function refuses wrong arguments with an error of its own, or takes 
     let left = CALLS
     for (const right of rightCalls(xp, name, number)) {
       if (left-- === 0) break
-      for (const [turn, value] of tried.entries()) {
+      for (const [turn, value] of wrongValues.entries()) {
         for (const [place, operands] of [...wrongCalls(right, value)].entries()) {
           if (!ALL_VALUES && (turn + place + number) % SHARE !== 0) continue
           calls += 1

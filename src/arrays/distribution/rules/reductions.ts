@@ -90,7 +90,8 @@ function summed(name: 'sum' | 'prod'): Reducer {
     const source = fits ? own : castTo(own, to)
     const result = yield* reduceRows(team, yield* align(source), (name === 'sum' ? sumOf : productOf)(source.dtype, to))
     if (result !== undefined) return result
-    const empty = newBlock(to, [own.shape.length > 1 ? own.shape[1]! : 1])
+    // Without elements all are one column.
+    const empty = newBlock(to, [1])
     if (name === 'prod') fillWithOne(empty)
     return empty
   }
