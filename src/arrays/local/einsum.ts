@@ -19,7 +19,7 @@ interface Labelled {
  * at a time, each time as a product of stacks of matrices.
  */
 export function einsum(subscripts: string, ...arrays: Block[]): Block {
-  const { inputs, output } = parse(subscripts, arrays)
+  const { inputs, output } = subscriptsOf(subscripts, arrays)
   const operands = arrays.map((block, index) => diagonalOf(block, inputs[index]!))
   checkExtents(operands, arrays)
   const [first, ...others] = operands.map((operand, index) =>
@@ -44,7 +44,8 @@ interface Subscripts {
   readonly output: readonly string[]
 }
 
-function parse(subscripts: string, arrays: readonly Pick<Block, 'shape'>[]): Subscripts {
+/** The labels of each operand's axes, and those of the result. @throws ArrayError */
+export function subscriptsOf(subscripts: string, arrays: readonly Pick<Block, 'shape'>[]): Subscripts {
   const text = subscripts.replace(/\s/g, '')
   const [left = '', right] = text.split('->')
   const terms = left.split(',')
