@@ -24,7 +24,8 @@ export interface VectorNormOptions {
 export function vectorNorm(x: Block, { axis, keepdims = false, ord = 2 }: VectorNormOptions = {}): Block {
   const axes = axesOf(axis, x.shape.length)
   const plain = Number(ord) === 2 ? rootOfSquares(x, axes) : undefined
-  if (plain !== undefined) return keepdims ? reshapeView(plain, reducedShape(x.shape, { axis: axes, keepdims }))! : plain
+  if (plain !== undefined)
+    return keepdims ? reshapeView(plain, reducedShape(x.shape, { axis: axes, keepdims }))! : plain
   const rest = [...x.shape.keys()].filter((one) => !axes.includes(one))
   const stack = rest.map((one) => x.shape[one]!)
   const moved = permute(x, [...rest, ...axes])
