@@ -2,6 +2,7 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { checkOptions, mustBe } from '../../native/index.ts'
 import { invoke, NdArray, type Operand, unwrapped } from '../array.ts'
 import type { Block } from '../blocks/block.ts'
+import { sameShape } from '../blocks/layout.ts'
 import { ArrayError } from '../errors.ts'
 import { runAwaiting } from '../exchange/steps.ts'
 import { type Moved, Team } from '../exchange/team.ts'
@@ -87,17 +88,34 @@ export async function openGroupArrays(
   group: RegionGroup,
   isMapped: boolean = group.oneMachine,
 ): Promise<GroupNamespace> {
-  const ranks = Array.from({ length: group.size }, (_, rank) => rank)
+  const ranks = group.members().map(({ rank }) => rank)
   // The ranks are connected with their first agreement.
   await runAwaiting(new Team(group, ranks, group.rank, undefined).agree('opens arrays'))
   const memory = isMapped ? await SharedPool.open(group) : group.size > 1 ? new LinkMemory(group) : undefined
   const sharing = new TeamSharing(new Team(group, ranks, group.rank, memory, isMapped))
   await runAwaiting(sharing.team.agree('opens arrays'))
-  return namespaceAmong(sharing, group)
+  return namespaceAmong(sharing, group, group.grows ? namesOf(group) : undefined)
 }
 
+/** The arrays by name of a group that grows: those of members are found by one that has joined. */
+const namesByGroup = new WeakMap<RegionGroup, NamedArrays>()
+
+function namesOf(group: RegionGroup): NamedArrays {
+  const known = namesByGroup.get(group)
+  if (known !== undefined) return known
+  const names = new NamedArrays()
+  namesByGroup.set(group, names)
+  return names
+}
+
+type Among = Pick<RegionGroup, 'shrink'> & Partial<Pick<RegionGroup, 'grows' | 'members'>>
+
 /** The same among the ranks of a team, which `left` says after a death. */
-export function namespaceAmong(sharing: TeamSharing, among: Pick<RegionGroup, 'shrink'>): GroupNamespace {
+export function namespaceAmong(
+  sharing: TeamSharing,
+  among: Among,
+  names: NamedArrays = new NamedArrays(),
+): GroupNamespace {
   let left = among
   const call = (entry: Entry | NodeEntry, operands: readonly unknown[]): unknown => {
     const { partition, access, others } = divisionIn(operands)
@@ -105,11 +123,10 @@ export function namespaceAmong(sharing: TeamSharing, among: Pick<RegionGroup, 's
     return new NdArray(created(sharing, entry, others, partition ?? 'replicated', access === 'read'))
   }
 
-  const names = new NamedArrays()
   const functions: GroupFunctions = {
     named: async (name, options = {}) => {
       const given = describe(name, options)
-      const steps = names.open(sharing.team, name, given, ({ shape, dtype, partition, access }) =>
+      const steps = names.open(sharing, name, given, ({ shape, dtype, partition, access }) =>
         created(sharing, zeros, [shape, { dtype: DTYPES[dtype] }], partition, access === 'read'),
       )
       return await new NdArray(await runAwaiting(steps)).compute()
@@ -138,10 +155,16 @@ export function namespaceAmong(sharing: TeamSharing, among: Pick<RegionGroup, 's
       return sharing.team.moved
     },
     close: async () => {
-      await runAwaiting(sharing.team.meet())
+      // Others that have joined, or gone, have namespaces without it.
+      if (among.grows !== true || isTeamOf(among.members!())) await runAwaiting(sharing.team.meet())
       await sharing.team.memory?.close()
     },
   }
+  const isTeamOf = (members: readonly { readonly rank: number }[]): boolean =>
+    sameShape(
+      members.map(({ rank }) => rank),
+      sharing.team.ranks,
+    )
   return { call, functions }
 }
 
