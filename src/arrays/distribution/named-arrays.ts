@@ -33,7 +33,7 @@ interface Had extends ArrayDescription {
 
 /**
  * The arrays that ranks know by name. In a group that grows they are those of all namespaces that this process has
- * opened: an array of an earlier one is divided again, among the ranks that are there now.
+ * opened. An array of an earlier one is divided again, among the ranks that are there now.
  */
 export class NamedArrays {
   readonly #known = new Map<string, Known>();

@@ -321,7 +321,7 @@ export class Team {
   }
 }
 
-/** The text of one rank among those of all, each of which has so many bytes. */
+/** The text of one rank among those of all, each of which takes up `bytesMax`. */
 function textIn(texts: Uint8Array, at: number, bytesMax: number): string {
   const bytes = texts.subarray(at * bytesMax, (at + 1) * bytesMax)
   const end = bytes.indexOf(0)

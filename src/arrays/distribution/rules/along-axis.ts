@@ -45,7 +45,7 @@ export function withWholeAxes(sharing: Sharing, x: ArrayNode, axes: readonly num
   return moved(sharing, x, new Partition(to, sharing.team.ranks))
 }
 
-/** Elements at indices of an axis, each by itself along the others: where that axis is whole, each rank has all it needs. */
+/** Elements at indices of an axis, each by itself along the others. Where that axis is whole, each rank has its own. */
 export const takenAlongAxis: Rule = (sharing, entry, [x, indices, ...others]) => {
   if (!(x instanceof ArrayNode && indices instanceof ArrayNode) || 'build' in entry) return undefined
   const { axis = -1 } = optionsOf(others) as { readonly axis?: number }

@@ -11,7 +11,7 @@ import { bool, int64, isInteger } from '../../types/dtype.ts'
 import { partitionOf, type Sharing } from '../distribution.ts'
 import { type LocalOptions, optionsOf, type Rule } from './rule.ts'
 
-/** Counts move if they are fewer bytes than the elements: each rank counts its own. Sums of weights are rounded in order. */
+/** Counts move if they are fewer bytes than the elements. Sums of weights do not: they are rounded in order. */
 function isFewer(team: Team, bins: number, x: ArrayNode): boolean {
   return bins * 8 * team.size <= sizeOf(x.shape) * x.dtype.bytes
 }
