@@ -10,7 +10,7 @@ import { Ranks } from '../support/rank-process.ts'
 useRuntimeDirectory()
 const names = drawn(
   FUNCTIONS.map(({ name }) => name),
-  24,
+  12,
 )
 const AT_A_TIME = 20
 /** Of the calls of a function, one in five is tried. */
