@@ -6,13 +6,15 @@ import { type AlignedRows, alignedColumn, alignedRows, isInRows, reduceRows } fr
 import type { Steps } from '../../exchange/steps.ts'
 import type { Team } from '../../exchange/team.ts'
 import type { Entry } from '../../functions/entry.ts'
-import { takeAlongAxis } from '../../functions/indexing.ts'
+import { gathered, takeAlongAxis } from '../../functions/indexing.ts'
+import { demand } from '../../graph/demand.ts'
 import { ArrayNode } from '../../graph/node.ts'
 import { castTo } from '../../local/casting.ts'
 import { floatingOf } from '../../local/linalg/matrix.ts'
 import type { MatrixNormOptions, VectorNormOptions } from '../../local/linalg/norms.ts'
 import { flattened } from '../../local/lines.ts'
 import { productOf } from '../../local/products.ts'
+import type { QuantileOptions } from '../../local/quantile.ts'
 import { PIECE, type Reduction, type ReductionOptions, reducedShape } from '../../local/reduction.ts'
 import {
   accumulatedType,
@@ -299,6 +301,22 @@ const normedMatrices: Rule = (sharing, _, [x, ...others]) => {
   return keepdims ? sharing.call('expand_dims', [extreme, [-2, -1]]) : extreme
 }
 
+/** Along some axes each rank has whole lines. Of all elements at once every rank needs all. */
+const quantiled: Rule = (sharing, entry, [x, q, ...others]) => {
+  if (!(x instanceof ArrayNode) || 'build' in entry) return undefined
+  const { axis = null, keepdims = false } = optionsOf(others) as QuantileOptions
+  const axes = axesOf(axis, x.shape.length)
+  const source = axes.length < x.shape.length ? withWholeAxes(sharing, x, axes) : undefined
+  if (source === undefined) return undefined
+  const wanted = q instanceof ArrayNode ? demand(gathered(q)) : q
+  return applied(sharing, entry, source, [wanted, ...others], (from, shape) => {
+    const kept = keepdims
+      ? from.map((each, at) => (axes.includes(at) ? wholeAxis(1) : each))
+      : from.filter((_, at) => !axes.includes(at))
+    return [...shape.slice(0, shape.length - kept.length).map(wholeAxis), ...kept]
+  })
+}
+
 export const reductions: readonly (readonly [string, Rule])[] = [
   ['sum', reduction(summed('sum'))],
   ['prod', reduction(summed('prod'))],
@@ -309,6 +327,7 @@ export const reductions: readonly (readonly [string, Rule])[] = [
   ['count_nonzero', counted],
   ['argmax', argument((one, other) => one > other)],
   ['argmin', argument((one, other) => one < other)],
+  ...['percentile', 'quantile'].map((name) => [name, quantiled] as const),
   ['linalg.vector_norm', normed],
   ['linalg.matrix_norm', normedMatrices],
 ]
