@@ -205,8 +205,17 @@ AETHER_UNARY(IsNan, x != x)
 AETHER_UNARY(IsInf, static_cast<T>(__builtin_fabs(x)) == static_cast<T>(__builtin_inf()))
 AETHER_UNARY(IsFinite, static_cast<T>(__builtin_fabs(x)) < static_cast<T>(__builtin_inf()))
 AETHER_UNARY(Sqrt, static_cast<T>(sizeof(T) == 4 ? __builtin_sqrtf(static_cast<float>(x)) : __builtin_sqrt(x)))
-AETHER_UNARY(Floor, static_cast<T>(sizeof(T) == 4 ? __builtin_floorf(static_cast<float>(x)) : __builtin_floor(x)))
-AETHER_UNARY(Ceil, static_cast<T>(sizeof(T) == 4 ? __builtin_ceilf(static_cast<float>(x)) : __builtin_ceil(x)))
+// Of 32 bits by way of trunc, of which the compiler makes vectors.
+inline float floorOf(float x) {
+  const float whole = __builtin_truncf(x);
+  return whole - (whole > x ? 1.0f : 0.0f);
+}
+inline float ceilOf(float x) {
+  const float whole = __builtin_truncf(x);
+  return __builtin_copysignf(whole + (whole < x ? 1.0f : 0.0f), x);
+}
+AETHER_UNARY(Floor, static_cast<T>(sizeof(T) == 4 ? floorOf(static_cast<float>(x)) : __builtin_floor(x)))
+AETHER_UNARY(Ceil, static_cast<T>(sizeof(T) == 4 ? ceilOf(static_cast<float>(x)) : __builtin_ceil(x)))
 AETHER_UNARY(Trunc, static_cast<T>(sizeof(T) == 4 ? __builtin_truncf(static_cast<float>(x)) : __builtin_trunc(x)))
 AETHER_UNARY(Round, static_cast<T>(sizeof(T) == 4 ? __builtin_rintf(static_cast<float>(x)) : __builtin_rint(x)))
 #undef AETHER_UNARY

@@ -110,7 +110,9 @@ function flagsOf(unit, arch) {
   const isWide = unit.startsWith('arrays-kernels-') && !(arch === 'x64' && unit.includes('baseline'))
   // Vectors are passed only between functions that are inlined: how others would take them does not matter. Each file
   // keeps its own flags for its own processors, so nothing is optimized at the end.
-  const flags = ['-ffp-contract=off', '-Wno-psabi', '-fno-lto']
+  const flags = ['-ffp-contract=off', '-fno-math-errno', '-Wno-psabi', '-fno-lto']
+  // Small: loops begin anywhere.
+  flags.push('-fno-align-loops', '-fno-align-jumps', '-fno-align-labels')
   if (unit.includes('avx512')) flags.push('--param=asan-use-after-return=0')
   return isWide && arch === 'x64' ? ['-O2', '-ftree-vectorize', '-fvect-cost-model=dynamic', ...flags] : flags
 }

@@ -26,6 +26,7 @@ const drawing = [
   'agreement/graph/hbo-mistakes',
   'agreement/mistakes',
   'arrays/differential/differential',
+  'arrays/every-function',
   'arrays/rules',
   'collectives/collectives',
   'dsm/advice',

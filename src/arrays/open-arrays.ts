@@ -1,10 +1,15 @@
 import { RegionGroup } from '../dsm/index.ts'
 import { checkInstance } from '../native/index.ts'
 import { invoke, type Lifted, NdArray } from './array.ts'
+import { copyOf } from './blocks/copying.ts'
 import { type GroupFunctions, openGroupArrays } from './distribution/group-arrays.ts'
 import { ArrayError } from './errors.ts'
+import { nodeOf } from './functions/as-node.ts'
+import { divisionIn } from './functions/division-option.ts'
 import { camel, type Entry, type NodeEntry } from './functions/entry.ts'
 import { FUNCTIONS, type Functions } from './functions/table.ts'
+import { demand } from './graph/demand.ts'
+import { divide } from './partitions/partition.ts'
 import { DTYPES, type DType, type DTypeName } from './types/dtype.ts'
 
 /** Constants of the standard. */
@@ -38,11 +43,23 @@ export type SharedArrays = Arrays & GroupFunctions
 export async function openArrays(): Promise<Arrays>
 export async function openArrays(group: RegionGroup): Promise<SharedArrays>
 export async function openArrays(group?: RegionGroup): Promise<Arrays> {
-  if (group === undefined) return namespaceOf(invoke)
+  if (group === undefined) return namespaceOf(invokeAlone)
   checkInstance('group', group, RegionGroup, 'as join() returns')
   const { call, functions } = await openGroupArrays(group)
   const namespace = namespaceOf(call)
   return Object.defineProperties(namespace, Object.getOwnPropertyDescriptors(functions)) as SharedArrays
+}
+
+/** The only rank has all elements, however they are to be divided. */
+function invokeAlone(entry: Entry | NodeEntry, operands: readonly unknown[]): unknown {
+  const { partition, access, others } = divisionIn(operands)
+  const result = invoke(entry, others)
+  if (!(result instanceof NdArray)) return result
+  if (partition !== undefined) divide(result.shape, partition, [0])
+  if (access !== 'read') return result
+  const node = nodeOf(copyOf(demand(NdArray.nodeOf(result))))
+  node.storage!.protect()
+  return new NdArray(node)
 }
 
 type Invoke = (entry: Entry | NodeEntry, operands: readonly unknown[]) => unknown

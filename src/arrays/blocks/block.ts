@@ -47,17 +47,18 @@ function allocated(dtype: DType, shape: readonly number[], isResult: boolean): B
   const size = sizeOf(shape)
   const bytes = size * dtype.bytes
   // The system promises more memory than it has, and ends a process that touches it.
-  if (bytes >= PROMISED_BYTES && bytes > process.availableMemory()) throw refusal(dtype, shape)
+  if (bytes >= PROMISED_BYTES && bytes > process.availableMemory()) throw tooLarge(dtype, shape)
   try {
     const memory = isResult ? takeResultMemory(bytes) : undefined
     const { Elements } = dtype
     return blockOver(memory === undefined ? new Elements(size * dtype.lanes) : new Elements(memory), dtype, shape)
   } catch (cause) {
-    throw refusal(dtype, shape, cause)
+    throw tooLarge(dtype, shape, cause)
   }
 }
 
-function refusal(dtype: DType, shape: readonly number[], cause?: unknown): ArrayError {
+/** That there is not enough memory for a block. */
+export function tooLarge(dtype: DType, shape: readonly number[], cause?: unknown): ArrayError {
   const what = `an array with shape ${shapeText(shape)} and data type ${dtype}`
   return new ArrayError('MEMORY', `Unable to allocate ${sizeOf(shape) * dtype.bytes} bytes for ${what}`, { cause })
 }

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { addon } from './addon.ts'
 
 /**
@@ -5,6 +6,8 @@ import { addon } from './addon.ts'
  * over at once, would take longer than many a function. Small results are as fast from the engine.
  */
 const BYTES_MIN = 2 ** 16
+/** From this length on, it takes longer to write zeros than to have memory without. */
+const ZEROS_MIN = 2 ** 11
 /** The addon takes no more. */
 const BYTES_MAX = 2 ** 32 - 1
 /** After this time without a result, nothing is kept. */
@@ -16,7 +19,8 @@ let timer: NodeJS.Timeout | undefined
 
 /** Memory with anything in it, or undefined where the engine's own is to be taken. */
 export function takeResultMemory(bytes: number): ArrayBuffer | undefined {
-  if (bytes < BYTES_MIN || bytes > BYTES_MAX) return undefined
+  if (bytes < BYTES_MIN) return bytes < ZEROS_MIN ? undefined : (Buffer.allocUnsafeSlow(bytes).buffer as ArrayBuffer)
+  if (bytes > BYTES_MAX) return undefined
   const buffer = addon()?.takeArrayMemory(bytes)
   if (buffer === undefined) return undefined
   taken += 1

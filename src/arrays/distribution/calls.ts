@@ -1,7 +1,6 @@
 import { sizeOf } from '../blocks/block.ts'
 import { sameShape } from '../blocks/layout.ts'
 import type { Selection } from '../blocks/slicing.ts'
-import { ArrayError } from '../errors.ts'
 import type { Team } from '../exchange/team.ts'
 import { callEntry, isNode, mapIn, nodesIn } from '../functions/call.ts'
 import type { Entry, NodeEntry } from '../functions/entry.ts'
@@ -10,12 +9,10 @@ import type { ArrayNode } from '../graph/node.ts'
 import { divide } from '../partitions/partition.ts'
 import { assignParts } from './assigning.ts'
 import { moved, partitionOf, type Sharing } from './distribution.ts'
+import { checkGathered } from './rules/rule.ts'
 import { pickParts } from './rules/searching.ts'
 import { ruleFor } from './rules/table.ts'
 import { selectParts } from './selecting.ts'
-
-/** More than this does not go to every rank unless the call says so. */
-const GATHER_BYTES_MAX = 2 ** 28
 
 const entries: ReadonlyMap<string, Entry | NodeEntry> = new Map(FUNCTIONS.map((entry) => [entry.name, entry]))
 
@@ -28,11 +25,13 @@ export class TeamSharing implements Sharing {
     this.team = team
   }
 
-  call(name: string, operands: readonly unknown[]): unknown {
+  call(name: string, operands: readonly unknown[], isGatherWanted: boolean = false): unknown {
     const entry = entries.get(name)
     if (entry === undefined) throw new TypeError(`there is no function '${name}'`)
+    // What was made of parts may be whole at every rank.
+    if (nodesIn(operands).every(({ spread }) => spread === undefined)) return callEntry(entry, operands)
     const present = mapIn(operands, isNode, (node) => this.#amongPresent(node)) as readonly unknown[]
-    return ruleFor(entry)?.(this, entry, present) ?? this.#gathered(entry, present)
+    return ruleFor(entry)?.(this, entry, present, isGatherWanted) ?? this.#gathered(entry, present, isGatherWanted)
   }
 
   select(node: ArrayNode, selections: readonly Selection[]): ArrayNode {
@@ -56,30 +55,17 @@ export class TeamSharing implements Sharing {
   }
 
   /** Every rank gets all operands, and computes the same. What has the shape of an operand is divided as that is. */
-  #gathered(entry: Entry | NodeEntry, operands: readonly unknown[]): unknown {
+  #gathered(entry: Entry | NodeEntry, operands: readonly unknown[], isWanted: boolean): unknown {
     if ('build' in entry) return entry.build(...operands)
-    const [given, isWanted] = withoutGather(operands)
-    const spread = nodesIn(given).filter((node) => node.spread !== undefined)
+    const spread = nodesIn(operands).filter((node) => node.spread !== undefined)
     const bytes = spread.reduce((sum, node) => sum + sizeOf(node.shape) * node.dtype.bytes, 0)
-    if (bytes > GATHER_BYTES_MAX && !isWanted)
-      throw new ArrayError(
-        'PARTITION',
-        `${entry.name} moves all ${bytes} bytes of its operands to every rank; pass { gather: true } if that is wanted`,
-      )
+    checkGathered(entry.name, bytes, isWanted)
     const [first] = spread
     const shape = first?.shape ?? []
     const partition = first === undefined ? undefined : partitionOf(this, first)
-    const gathered = mapIn(given, isNode, (node) => node.spread?.gathered(node) ?? node) as readonly unknown[]
+    const gathered = mapIn(operands, isNode, (node) => node.spread?.gathered(node) ?? node) as readonly unknown[]
     return mapIn(callEntry(entry, gathered), isNode, (node) =>
       partition !== undefined && sameShape(node.shape, shape) ? moved(this, node, partition) : node,
     )
   }
-}
-
-/** The operands without the option `gather`, and whether it was true. */
-function withoutGather(operands: readonly unknown[]): [readonly unknown[], boolean] {
-  const last = operands[operands.length - 1]
-  if (typeof last !== 'object' || last === null || !('gather' in last)) return [operands, false]
-  const { gather, ...options } = last
-  return [[...operands.slice(0, -1), options], gather === true]
 }

@@ -17,7 +17,7 @@ import { dropParts, makeReachable, reachableParts } from './parts.ts'
 /** The ranks that share arrays, and how functions of the namespace are computed on parts. */
 export interface Sharing {
   readonly team: Team
-  call(name: string, operands: readonly unknown[]): unknown
+  call(name: string, operands: readonly unknown[], isGatherWanted?: boolean): unknown
   select(node: ArrayNode, selections: readonly Selection[]): ArrayNode
   pick(node: ArrayNode, picker: ArrayNode): ArrayNode | undefined
   assign(node: ArrayNode, selections: readonly Selection[], value: ArrayNode): void
@@ -53,8 +53,8 @@ export class Distribution implements Spread {
     }
   }
 
-  call(name: string, operands: readonly unknown[]): unknown {
-    return this.sharing.call(name, operands)
+  call(name: string, operands: readonly unknown[], isGatherWanted?: boolean): unknown {
+    return this.sharing.call(name, operands, isGatherWanted)
   }
 
   gathered(node: ArrayNode): ArrayNode {

@@ -2,11 +2,14 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { checkOptions, mustBe } from '../../native/index.ts'
 import { invoke, NdArray, type Operand, unwrapped } from '../array.ts'
 import type { Block } from '../blocks/block.ts'
+import { sameShape } from '../blocks/layout.ts'
+import { ArrayError } from '../errors.ts'
 import { runAwaiting } from '../exchange/steps.ts'
 import { type Moved, Team } from '../exchange/team.ts'
 import { asNode } from '../functions/as-node.ts'
 import { callEntry } from '../functions/call.ts'
 import { type CreationOptions, shapeOf } from '../functions/creation.ts'
+import { divisionIn } from '../functions/division-option.ts'
 import type { ArrayLike, Entry, NodeEntry } from '../functions/entry.ts'
 import { FUNCTIONS } from '../functions/table.ts'
 import type { ArrayNode } from '../graph/node.ts'
@@ -16,9 +19,10 @@ import { checkDivision, type Division, divide } from '../partitions/partition.ts
 import { runsOf } from '../partitions/runs.ts'
 import { DTYPES, type DType, float64, isDType } from '../types/dtype.ts'
 import { TeamSharing } from './calls.ts'
-import { nodeOfPart, placed } from './distribution.ts'
+import { nodeOfPart, partitionOf, placed } from './distribution.ts'
 import { type Edge, stencil, withHalo } from './halo.ts'
 import { type ArrayDescription, NamedArrays } from './named-arrays.ts'
+import { optionsOf } from './rules/rule.ts'
 
 /** What a namespace of several ranks has beside the functions of the standard. */
 export interface GroupFunctions {
@@ -84,17 +88,34 @@ export async function openGroupArrays(
   group: RegionGroup,
   isMapped: boolean = group.oneMachine,
 ): Promise<GroupNamespace> {
-  const ranks = Array.from({ length: group.size }, (_, rank) => rank)
+  const ranks = group.members().map(({ rank }) => rank)
   // The ranks are connected with their first agreement.
   await runAwaiting(new Team(group, ranks, group.rank, undefined).agree('opens arrays'))
   const memory = isMapped ? await SharedPool.open(group) : group.size > 1 ? new LinkMemory(group) : undefined
   const sharing = new TeamSharing(new Team(group, ranks, group.rank, memory, isMapped))
   await runAwaiting(sharing.team.agree('opens arrays'))
-  return namespaceAmong(sharing, group)
+  return namespaceAmong(sharing, group, group.grows ? namesOf(group) : undefined)
 }
 
+/** The arrays by name of a group that grows: those of members are found by one that has joined. */
+const namesByGroup = new WeakMap<RegionGroup, NamedArrays>()
+
+function namesOf(group: RegionGroup): NamedArrays {
+  const known = namesByGroup.get(group)
+  if (known !== undefined) return known
+  const names = new NamedArrays()
+  namesByGroup.set(group, names)
+  return names
+}
+
+type Among = Pick<RegionGroup, 'shrink'> & Partial<Pick<RegionGroup, 'grows' | 'members'>>
+
 /** The same among the ranks of a team, which `left` says after a death. */
-export function namespaceAmong(sharing: TeamSharing, among: Pick<RegionGroup, 'shrink'>): GroupNamespace {
+export function namespaceAmong(
+  sharing: TeamSharing,
+  among: Among,
+  names: NamedArrays = new NamedArrays(),
+): GroupNamespace {
   let left = among
   const call = (entry: Entry | NodeEntry, operands: readonly unknown[]): unknown => {
     const { partition, access, others } = divisionIn(operands)
@@ -102,11 +123,10 @@ export function namespaceAmong(sharing: TeamSharing, among: Pick<RegionGroup, 's
     return new NdArray(created(sharing, entry, others, partition ?? 'replicated', access === 'read'))
   }
 
-  const names = new NamedArrays()
   const functions: GroupFunctions = {
     named: async (name, options = {}) => {
       const given = describe(name, options)
-      const steps = names.open(sharing.team, name, given, ({ shape, dtype, partition, access }) =>
+      const steps = names.open(sharing, name, given, ({ shape, dtype, partition, access }) =>
         created(sharing, zeros, [shape, { dtype: DTYPES[dtype] }], partition, access === 'read'),
       )
       return await new NdArray(await runAwaiting(steps)).compute()
@@ -135,10 +155,16 @@ export function namespaceAmong(sharing: TeamSharing, among: Pick<RegionGroup, 's
       return sharing.team.moved
     },
     close: async () => {
-      await runAwaiting(sharing.team.meet())
+      // Others that have joined, or gone, have namespaces without it.
+      if (among.grows !== true || isTeamOf(among.members!())) await runAwaiting(sharing.team.meet())
       await sharing.team.memory?.close()
     },
   }
+  const isTeamOf = (members: readonly { readonly rank: number }[]): boolean =>
+    sameShape(
+      members.map(({ rank }) => rank),
+      sharing.team.ranks,
+    )
   return { call, functions }
 }
 
@@ -163,20 +189,6 @@ function describe(name: string, options: NamedOptions): ArrayDescription | undef
   return { shape: shapeOf(shape), dtype: dtype.name, partition, access }
 }
 
-/** The option that divides a new array, and the operands without it. */
-function divisionIn(operands: readonly unknown[]): {
-  readonly partition?: Division
-  readonly access?: 'read' | 'write'
-  readonly others: readonly unknown[]
-} {
-  const last = operands[operands.length - 1]
-  const isOptions = typeof last === 'object' && last !== null && Object.getPrototypeOf(last) === Object.prototype
-  if (!isOptions || !('partition' in last || 'access' in last)) return { others: operands }
-  const { partition, access, ...options } = last as { partition?: Division; access?: 'read' | 'write' }
-  const others = [...operands.slice(0, -1), options]
-  return { others, ...(partition === undefined ? {} : { partition }), ...(access === undefined ? {} : { access }) }
-}
-
 /** A new array, of which each rank keeps its part. */
 function created(
   sharing: TeamSharing,
@@ -198,5 +210,9 @@ function created(
     return placed(sharing, nodeOfPart(sharing, entry.part.compute(part, ...operands), partition), partition, isReadOnly)
   }
   const node = callEntry(entry, operands.map(unwrapped)) as ArrayNode
-  return placed(sharing, node, divide(node.shape, division, ranks), isReadOnly)
+  const to = divide(node.shape, division, ranks)
+  if (optionsOf(operands)['copy'] !== false) return placed(sharing, node, to, isReadOnly)
+  if (isReadOnly || !partitionOf(sharing, node).equals(to))
+    throw new ArrayError('VALUE', 'Unable to avoid copy while creating an array as requested.')
+  return node
 }

@@ -1,9 +1,14 @@
+import { type Block, newBlock } from '../blocks/block.ts'
+import { copyOf } from '../blocks/copying.ts'
 import { ArrayError, type ArrayErrorKind, shapeText } from '../errors.ts'
+import { redistribute } from '../exchange/redistribution.ts'
 import type { Steps } from '../exchange/steps.ts'
 import type { Team } from '../exchange/team.ts'
+import { demand, exchangeFor } from '../graph/demand.ts'
 import type { ArrayNode } from '../graph/node.ts'
-import type { Division } from '../partitions/partition.ts'
+import { type Division, divide, Partition } from '../partitions/partition.ts'
 import { DTYPES, type DTypeName } from '../types/dtype.ts'
+import { exchanged, nodeOfPart, placed, type Sharing } from './distribution.ts'
 
 /** What an array of a name is, as ranks tell it to each other. */
 export interface ArrayDescription {
@@ -13,9 +18,25 @@ export interface ArrayDescription {
   readonly access: 'read' | 'write'
 }
 
-/** The arrays that the ranks of a team know by name. */
+/** An array of a name, and among which ranks it was opened. */
+interface Known {
+  readonly sharing: Sharing
+  readonly node: ArrayNode
+  readonly description: ArrayDescription
+}
+
+/** What a rank says of an array that it has. */
+interface Had extends ArrayDescription {
+  /** The ranks that have the elements, if the array was opened before others joined. */
+  readonly ranks?: readonly number[]
+}
+
+/**
+ * The arrays that ranks know by name. In a group that grows they are those of all namespaces that this process has
+ * opened. An array of an earlier one is divided again, among the ranks that are there now.
+ */
 export class NamedArrays {
-  readonly #known = new Map<string, { readonly node: ArrayNode; readonly description: ArrayDescription }>();
+  readonly #known = new Map<string, Known>();
 
   /**
    * The array of this name. If no rank has it, it is made as those say that give a description; ranks that give none
@@ -23,15 +44,20 @@ export class NamedArrays {
    * @throws ArrayError at every rank if descriptions differ, or if no rank gives one.
    */
   *open(
-    team: Team,
+    sharing: Sharing,
     name: string,
     given: ArrayDescription | undefined,
     make: (description: ArrayDescription) => ArrayNode,
   ): Steps<ArrayNode> {
+    const { team } = sharing
     yield* team.agree(`opens the array '${name}'`)
     const own = this.#known.get(name)
     const isThere = own !== undefined && (own.node.block !== undefined || own.node.pending !== undefined)
-    const told = yield* descriptions(team, [isThere ? own.description : undefined, given])
+    const isEarlier = isThere && own.sharing !== sharing
+    const had: Had | undefined = isThere
+      ? { ...own.description, ...(isEarlier ? { ranks: own.sharing.team.ranks } : {}) }
+      : undefined
+    const told = yield* descriptions(team, [had, given])
     const [first] = told
     if (first === undefined)
       throw new ArrayError(
@@ -39,11 +65,46 @@ export class NamedArrays {
         `there is no array '${name}'; give its shape, as named('${name}', { shape: [100] })`,
       )
     for (const other of told) checkSame(name, first, other)
-    if (isThere) return own.node
-    const node = make(first.description)
-    this.#known.set(name, { node, description: first.description })
+    if (isThere && !isEarlier) return own.node
+    const { ranks, ...description } = first.description as Had
+    const node =
+      ranks === undefined
+        ? make(description)
+        : dividedAgain(sharing, isEarlier ? own.node : undefined, description, ranks)
+    if (isEarlier && ranks !== undefined) {
+      yield* exchangeFor(node)
+      own.node.close()
+    }
+    this.#known.set(name, { sharing, node, description })
     return node
   }
+}
+
+/** The elements of an array of other ranks, of which those that are here have parts, divided as it was. */
+function dividedAgain(
+  sharing: Sharing,
+  own: ArrayNode | undefined,
+  { shape, dtype, partition, access }: ArrayDescription,
+  ranks: readonly number[],
+): ArrayNode {
+  const { team } = sharing
+  const before = divide(shape, partition, ranks)
+  // Of copies any will do.
+  const from = before.isReplicated
+    ? Partition.replicated(
+        shape,
+        ranks.filter((rank) => team.ranks.includes(rank)),
+      )
+    : before
+  const block = own === undefined ? newBlock(DTYPES[dtype], from.shapeOf(team.rank)) : demand(own)
+  const source = nodeOfPart(sharing, block, from)
+  const to = divide(shape, partition, team.ranks)
+  if (!to.isReplicated) return placed(sharing, source, to, access === 'read')
+  // Those that have joined have no copy yet.
+  const steps = function* ([part]: readonly Block[]): Steps<Block> {
+    return copyOf(yield* redistribute(team, part!, from, to))
+  }
+  return exchanged(sharing, DTYPES[dtype], to, [source], steps, access === 'read')
 }
 
 interface Told {

@@ -3,7 +3,7 @@ import { type Collectives, type ElementArray, hashText } from '../../collectives
 import { CollectiveError } from '../../messaging/index.ts'
 import { type Block, blockOver, isContiguous, sizeOf } from '../blocks/block.ts'
 import { copyInto } from '../blocks/copying.ts'
-import { ArrayError } from '../errors.ts'
+import { ArrayError, type ArrayErrorKind } from '../errors.ts'
 import { elementsOfPiece, type OwnPiece, type PartMemory, type Place } from '../memory/part-memory.ts'
 import type { DType, Elements } from '../types/dtype.ts'
 import { type Step, type Steps, waitFor } from './steps.ts'
@@ -17,6 +17,8 @@ const NOWHERE: Place = { address: 0, key: 0 }
 const NO_MEMORY = -1
 /** Of the text of an operation, as far as others are told it. */
 const TEXT_BYTES = 128
+/** Of an error. */
+const ERROR_BYTES = 512
 
 /** Bytes that came to this rank, or left it, for arrays. */
 export interface Moved {
@@ -162,6 +164,32 @@ export class Team {
     if (this.size > 1) yield* this.#allGather(new Uint8Array(1))
   }
 
+  /** What each rank computes by itself, once all have. If one cannot, all throw what it throws. @throws ArrayError */
+  *allOrNone<T>(compute: () => T): Steps<T> {
+    let error: unknown
+    let value: T | undefined
+    try {
+      value = compute()
+    } catch (caught) {
+      error = caught
+    }
+    if (this.size === 1) {
+      if (error !== undefined) throw error
+      return value as T
+    }
+    const failed = yield* this.#allGather(Uint8Array.of(error === undefined ? 0 : 1))
+    const first = failed.indexOf(1)
+    if (first < 0) return value as T
+    const text = new Uint8Array(ERROR_BYTES)
+    const { code = '', message } = (error ?? { message: '' }) as { readonly code?: string; readonly message: string }
+    new TextEncoder().encodeInto(`${code}\n${message}`, text)
+    const texts = yield* this.#allGather(text)
+    if (error !== undefined) throw error
+    const [of = '', ...words] = textIn(texts, first, ERROR_BYTES).split('\n')
+    const kind = of.replace('ERR_AETHER_ARRAY_', '') as ArrayErrorKind
+    throw new ArrayError(of.startsWith('ERR_AETHER_ARRAY_') ? kind : 'VALUE', words.join('\n'))
+  }
+
   /** Parts of the lengths in `counts`, one behind the other, at every rank. */
   *collect<A extends ElementArray>(own: A, counts: readonly number[]): Steps<A> {
     const all = yield* this.#gather(own, counts)
@@ -262,9 +290,7 @@ export class Team {
     new TextEncoder().encodeInto(this.#last, text)
     const texts = yield* this.#allGather(text)
     const told = this.ranks.map((rank, other) => {
-      const bytes = texts.subarray(other * TEXT_BYTES, (other + 1) * TEXT_BYTES)
-      const end = bytes.indexOf(0)
-      const words = new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end))
+      const words = textIn(texts, other, TEXT_BYTES)
       return `rank ${rank} ${words} as number ${all[other * SAID + Said.Count]}`
     })
     // From here on they may go on together.
@@ -293,6 +319,13 @@ export class Team {
     this.#holdings.numbered.delete(number)
     known.piece.giveBack()
   }
+}
+
+/** The text of one rank among those of all, each of which takes up `bytesMax`. */
+function textIn(texts: Uint8Array, at: number, bytesMax: number): string {
+  const bytes = texts.subarray(at * bytesMax, (at + 1) * bytesMax)
+  const end = bytes.indexOf(0)
+  return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end))
 }
 
 function attempted(prepare: () => Place): { readonly place: Place; readonly error?: ArrayError } {

@@ -1,10 +1,11 @@
 import type { Block } from '../blocks/block.ts'
 import { copyOf } from '../blocks/copying.ts'
+import { ArrayError } from '../errors.ts'
 import { captured, demand } from '../graph/demand.ts'
 import { ArrayNode, type Capture } from '../graph/node.ts'
 import { Storage } from '../graph/storage.ts'
 import { isComplexNumber } from '../types/complex.ts'
-import { int64, isDType } from '../types/dtype.ts'
+import { float64, int64, isDType } from '../types/dtype.ts'
 import { isScalar, scalarBeside } from '../types/scalar.ts'
 import { asNode, nodeOfLike, nodeOfScalar } from './as-node.ts'
 import { checkedOperands } from './checking.ts'
@@ -12,7 +13,8 @@ import type { ArrayLike, Entry, NodeEntry } from './entry.ts'
 import { parametersOf } from './parameters.ts'
 
 /** Calls a function of the namespace. Its arrays are nodes, in the operands as in what it returns. */
-export function callEntry(entry: Entry | NodeEntry, given: readonly unknown[]): unknown {
+export function callEntry(entry: Entry | NodeEntry, all: readonly unknown[]): unknown {
+  const { given, isGatherWanted } = withoutGather(all)
   const operands = checkedOperands(entry.name, entry.parameters, given)
   if ('build' in entry) {
     // An element-wise function aligns its operands itself.
@@ -22,8 +24,21 @@ export function callEntry(entry: Entry | NodeEntry, given: readonly unknown[]): 
   const arrays = withArrays(entry, operands)
   const nodes = nodesIn(arrays)
   const spread = nodes.find((node) => node.spread !== undefined)?.spread
-  if (spread !== undefined) return spread.call(entry.name, arrays)
+  if (spread !== undefined) return spread.call(entry.name, arrays, isGatherWanted)
   return entry.result === undefined ? callNow(entry, arrays, nodes) : callLater(entry, arrays, nodes)
+}
+
+/** The operands without the option `gather`, which any function takes, and whether it was true. */
+function withoutGather(operands: readonly unknown[]): {
+  readonly given: readonly unknown[]
+  readonly isGatherWanted: boolean
+} {
+  const last = operands[operands.length - 1]
+  if (!isPlainObject(last) || !('gather' in last)) return { given: operands, isGatherWanted: false }
+  const { gather, ...options } = last
+  if (typeof gather !== 'boolean') throw new ArrayError('TYPE', 'the option gather must be true or false')
+  const hasOthers = Object.keys(options).length > 0
+  return { given: [...operands.slice(0, -1), ...(hasOthers ? [options] : [])], isGatherWanted: gather }
 }
 
 function callNow(entry: Entry, given: readonly unknown[], nodes: readonly ArrayNode[]): unknown {
@@ -72,13 +87,25 @@ function withArrays(entry: Entry, operands: readonly unknown[]): readonly unknow
     const isOptions = isVariadic && index === operands.length - 1 && isPlainObject(operand)
     if (isOptions || name === undefined) return operand
     if (name === 'arrays') return isVariadic ? asNode(operand as ArrayLike) : (operand as ArrayLike[]).map(asNode)
-    if (name === 'indices' || (name === 'repeats' && Array.isArray(operand)))
-      return nodeOfLike(operand as ArrayLike, int64)
+    if (name === 'indices' || name === 'rows' || name === 'columns' || (name === 'repeats' && Array.isArray(operand)))
+      return nodeOfIndices(operand as ArrayLike)
+    if (name === 'data') return nodeOfLike(operand as ArrayLike)
     if (name !== 'x' && name !== 'x1' && name !== 'x2') return operand
     if (name !== 'x' && beside !== undefined && isScalar(operand))
       return nodeOfScalar(scalarBeside(operand, beside.dtype), beside.dtype)
     return nodeOfLike(operand as ArrayLike)
   })
+}
+
+/** Numbers of a list are float64, though they stand for indices: fractions are refused. */
+function nodeOfIndices(value: ArrayLike): ArrayNode {
+  const node = nodeOfLike(value)
+  if (ArrayBuffer.isView(value) || node.dtype !== float64) return node
+  const block = demand(node)
+  for (const index of block.data as Float64Array)
+    if (!Number.isInteger(index))
+      throw new ArrayError('TYPE', `arrays used as indices must be of integer type, and ${index} is no integer`)
+  return nodeOfLike(value, int64)
 }
 
 /** The arrays among operands, also in lists and options. */

@@ -19,7 +19,7 @@ export interface CreationOptions {
   readonly dtype?: DType
   /** In a group: how the elements lie over the ranks. Default: every rank has all. */
   readonly partition?: Division
-  /** With `'read'`, every write is refused. In a group only. Default `'write'`. */
+  /** With `'read'`, every write is refused. Default `'write'`. */
   readonly access?: 'read' | 'write'
 }
 
@@ -81,6 +81,7 @@ function arange(
   const dtype = options.dtype ?? ([from, to, step].every((one) => typeof one === 'bigint') ? int64 : float64)
   if (Number(step) === 0) throw new ArrayError('VALUE', 'the step of arange() cannot be zero')
   const length = Math.max(0, Math.ceil((Number(to) - Number(from)) / Number(step)))
+  if (Number.isNaN(length)) throw new ArrayError('VALUE', 'arange: cannot compute length')
   const at = (index: number): number | bigint =>
     typeof from === 'bigint' && typeof step === 'bigint'
       ? from + BigInt(index) * step
@@ -89,7 +90,16 @@ function arange(
   for (const index of length > 0 ? [0, length - 1] : []) elementOf(at(index), dtype)
   if (isWide(dtype)) return sequence(length, dtype, (index) => elementOf(at(index), dtype))
   const [first, distance] = [Number(from), Number(step)]
+  if (dtype === float64) return steps(length, first, distance)
   return sequence(length, dtype, (index) => first + index * distance)
+}
+
+/** `first`, `first + distance`, …: a loop of its own, in which the engine knows the type. */
+function steps(length: number, first: number, distance: number): Block {
+  const block = newResult(float64, [length])
+  const data = block.data as Float64Array
+  for (let index = 0; index < length; index += 1) data[index] = first + index * distance
+  return block
 }
 
 /** Elements by their index. Real ones must be within the bounds of the type. */
@@ -115,10 +125,16 @@ function linspace(
     { re: number; im: number },
   ]
   const type = dtype ?? ([start, stop].some(isComplexNumber) ? complex128 : float64)
-  const steps = endpoint ? count - 1 : count
+  const divisions = endpoint ? count - 1 : count
+  if (type === float64) {
+    // The same numbers: a product and a sum are the same in any order.
+    const block = steps(count, from.re, (to.re - from.re) / Math.max(1, divisions))
+    if (endpoint && count > 1) block.data[count - 1] = to.re
+    return block
+  }
   const part = (index: number, first: number, last: number): number => {
-    if (endpoint && index === steps && index > 0) return last
-    return index * ((last - first) / Math.max(1, steps)) + first
+    if (endpoint && index === divisions && index > 0) return last
+    return index * ((last - first) / Math.max(1, divisions)) + first
   }
   return sequence(count, type, (index) => {
     const re = part(index, from.re, to.re)

@@ -19,7 +19,7 @@ import type { BlockFunction, Entry } from './entry.ts'
 const products: readonly Entry[] = [
   { name: 'matmul', parameters: 'x1, x2, /', moves: 'exchange', compute: matmul },
   { name: 'matrix_transpose', parameters: 'x, /', moves: 'exchange', compute: matrixTranspose },
-  { name: 'tensordot', parameters: 'x1, x2, /, *, axes=2', moves: 'everything', compute: tensordot },
+  { name: 'tensordot', parameters: 'x1, x2, /, *, axes=2', moves: 'exchange', compute: tensordot },
   { name: 'vecdot', parameters: 'x1, x2, /, *, axis=-1', moves: 'reduction', compute: vecdot },
 ]
 
@@ -46,15 +46,20 @@ export const linearAlgebra: readonly Entry[] = [
   whole('matrix_norm', "x, /, *, keepdims=False, ord='fro'", matrixNorm),
   whole('matrix_power', 'x, n, /', matrixPower),
   whole('matrix_rank', 'x, /, *, rtol=None', matrixRank),
-  whole('outer', 'x1, x2, /', outer),
+  { name: 'linalg.outer', parameters: 'x1, x2, /', moves: 'exchange', compute: outer },
   whole('pinv', 'x, /, *, rtol=None', pinv),
   whole('qr', "x, /, *, mode='reduced'", qr),
   whole('slogdet', 'x, /', slogdet),
   whole('solve', 'x1, x2, /', solve),
   whole('svd', 'x, /, *, full_matrices=True', svd),
   whole('svdvals', 'x, /', svdvals),
-  whole('trace', 'x, /, *, offset=0, dtype=None', trace),
-  whole('vector_norm', 'x, /, *, axis=None, keepdims=False, ord=2', vectorNorm),
+  { name: 'linalg.trace', parameters: 'x, /, *, offset=0, dtype=None', moves: 'reduction', compute: trace },
+  {
+    name: 'linalg.vector_norm',
+    parameters: 'x, /, *, axis=None, keepdims=False, ord=2',
+    moves: 'reduction',
+    compute: vectorNorm,
+  },
 ]
 
 /** Those of the main namespace. */

@@ -8,12 +8,12 @@ const ofQuantiles = "x, q, /, *, axis=None, method='linear', keepdims=False"
 
 /** Functions that NumPy has and the standard has not. */
 export const numpyFunctions: readonly Entry[] = [
-  { name: 'bincount', parameters: 'x, /, *, weights=None, minlength=0', moves: 'everything', compute: bincount },
-  { name: 'einsum', parameters: 'subscripts, /, *arrays', moves: 'everything', compute: einsum },
+  { name: 'bincount', parameters: 'x, /, *, weights=None, minlength=0', moves: 'reduction', compute: bincount },
+  { name: 'einsum', parameters: 'subscripts, /, *arrays', moves: 'exchange', compute: einsum },
   {
     name: 'histogram',
     parameters: 'x, /, *, bins=10, range=None, density=False, weights=None',
-    moves: 'everything',
+    moves: 'reduction',
     compute: histogram,
   },
   { name: 'percentile', parameters: ofQuantiles, moves: 'everything', compute: percentile },

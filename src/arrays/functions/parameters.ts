@@ -1,3 +1,5 @@
+import { camel } from './entry.ts'
+
 /** The parameters of a function, read from its signature as Python writes it. */
 export interface Parameters {
   /** The names of what is positional, in order; those that take any number, as `*arrays`, without the star. */
@@ -6,8 +8,8 @@ export interface Parameters {
   readonly isVariadic: boolean
   /** How many of them stand first that have no default. */
   readonly required: number
-  /** Are there others, which are given by name in one object? */
-  readonly hasOptions: boolean
+  /** The names of the others, in camelCase, which are given by name in one object. */
+  readonly options: ReadonlySet<string>
 }
 
 /** `x1, x2, /, *, axis=-1` has x1 and x2. */
@@ -23,7 +25,7 @@ export function parametersOf(text: string): Parameters {
     positional: positional.map((name) => name.replace(/^\*/, '').split(/[=:]/)[0]!.trim()),
     isVariadic,
     required: positional.filter((name) => !/[*=]/.test(name)).length,
-    hasOptions: star >= 0 && names.length > star + 1,
+    options: new Set(star < 0 ? [] : names.slice(star + 1).map((name) => camel(name.split('=')[0]!))),
   }
   parsed.set(text, parameters)
   return parameters

@@ -21,19 +21,19 @@ function generator(source: number | bigint | StreamSource): RandomGenerator {
 }
 
 function random(stream: RandomGenerator, size?: Size, options?: RealOptions & Divided): Block {
-  return stream.random(size, options)
+  return stream.random(extentsOf(size), options)
 }
 
 function uniform(stream: RandomGenerator, low?: number, high?: number, size?: Size, _options?: Divided): Block {
-  return stream.uniform(low, high, size)
+  return stream.uniform(Number(low ?? 0), Number(high ?? 1), extentsOf(size))
 }
 
 function standardNormal(stream: RandomGenerator, size?: Size, options?: RealOptions & Divided): Block {
-  return stream.standardNormal(size, options)
+  return stream.standardNormal(extentsOf(size), options)
 }
 
 function normal(stream: RandomGenerator, mean?: number, deviation?: number, size?: Size, _options?: Divided): Block {
-  return stream.normal(mean, deviation, size)
+  return stream.normal(Number(mean ?? 0), Number(deviation ?? 1), extentsOf(size))
 }
 
 function integers(
@@ -43,7 +43,7 @@ function integers(
   size?: Size,
   options?: IntegersOptions & Divided,
 ): Block {
-  return stream.integers(low, high, size, options)
+  return stream.integers(low, high, extentsOf(size), options)
 }
 
 function permutation(
@@ -54,16 +54,21 @@ function permutation(
   return stream.permutation(x, options)
 }
 
+/** Extents may be bigints. */
+function extentsOf(size: Size = []): readonly number[] {
+  return [size].flat().map(Number)
+}
+
 /** Each of these takes one word of the stream, so that a rank computes those of its part only. */
 const randomPart = {
   shape: (_: RandomGenerator, size: Size = [], { dtype }: RealOptions = {}) =>
     dtype === undefined || dtype === float64 ? size : undefined,
-  compute: (part: PartOfArray, stream: RandomGenerator, size: Size = []) => stream.randomPart(size, part),
+  compute: (part: PartOfArray, stream: RandomGenerator, size?: Size) => stream.randomPart(extentsOf(size), part),
 }
 const uniformPart = {
   shape: (_: RandomGenerator, _low?: number, _high?: number, size: Size = []) => size,
-  compute: (part: PartOfArray, stream: RandomGenerator, low = 0, high = 1, size: Size = []) =>
-    stream.uniformPart(low, high, size, part),
+  compute: (part: PartOfArray, stream: RandomGenerator, low = 0, high = 1, size?: Size) =>
+    stream.uniformPart(Number(low), Number(high), extentsOf(size), part),
 }
 
 /**

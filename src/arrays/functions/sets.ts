@@ -15,10 +15,10 @@ export const sets: readonly Entry[] = [
       return { dtype: bool, shape: x1.shape }
     },
   },
-  { name: 'unique_all', parameters: 'x, /', moves: 'everything', compute: uniqueAll },
-  { name: 'unique_counts', parameters: 'x, /', moves: 'everything', compute: uniqueCounts },
-  { name: 'unique_inverse', parameters: 'x, /', moves: 'everything', compute: uniqueInverse },
-  { name: 'unique_values', parameters: 'x, /', moves: 'everything', compute: uniqueValues },
+  { name: 'unique_all', parameters: 'x, /', moves: 'exchange', compute: uniqueAll },
+  { name: 'unique_counts', parameters: 'x, /', moves: 'exchange', compute: uniqueCounts },
+  { name: 'unique_inverse', parameters: 'x, /', moves: 'exchange', compute: uniqueInverse },
+  { name: 'unique_values', parameters: 'x, /', moves: 'exchange', compute: uniqueValues },
 ]
 
 export interface Sets {

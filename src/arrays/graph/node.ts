@@ -52,8 +52,11 @@ export interface Spread {
     operands: readonly ArrayNode[],
     shape: readonly number[],
   ): { readonly operands: readonly ArrayNode[]; readonly spread: Spread | undefined }
-  /** Calls a function of the namespace, of whose operands at least one has a spread. */
-  call(name: string, operands: readonly unknown[]): unknown
+  /**
+   * Calls a function of the namespace, of whose operands at least one has a spread. `isGatherWanted`: may many bytes
+   * come to every rank?
+   */
+  call(name: string, operands: readonly unknown[], isGatherWanted?: boolean): unknown
   /** The array with all its elements at every rank. */
   gathered(node: ArrayNode): ArrayNode
   /** What is selected of an array. */

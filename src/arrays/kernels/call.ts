@@ -1,6 +1,7 @@
 import type { Addon } from '../../native/index.ts'
 import { addon } from '../blocks/addon.ts'
 import type { Block } from '../blocks/block.ts'
+import { shapeText } from '../errors.ts'
 import type { Complex, Scalar } from '../types/complex.ts'
 import { DTYPES, type DType, isInteger, isWide } from '../types/dtype.ts'
 
@@ -56,8 +57,10 @@ export class Call {
     this.put(block.offset)
     const missing = shape.length - block.shape.length
     for (let axis = 0; axis < shape.length; axis += 1) {
-      const own = axis - missing
-      this.put(own < 0 || block.shape[own] !== shape[axis] ? 0 : block.strides[own]!)
+      const extent = block.shape[axis - missing] ?? 1
+      // Blocks that do not fit each other would give results that are wrong unseen.
+      if ((extent !== shape[axis] && extent !== 1) || missing < 0) throw unfit(block.shape, shape)
+      this.put(extent === shape[axis] && axis >= missing ? block.strides[axis - missing]! : 0)
     }
   }
 
@@ -83,6 +86,10 @@ export class Call {
     numbers[0] = this.#length
     return compute(numbers, this.#memories)
   }
+}
+
+function unfit(shape: readonly number[], wanted: readonly number[]): TypeError {
+  return new TypeError(`a block of shape ${shapeText(shape)} is no operand of a program of shape ${shapeText(wanted)}`)
 }
 
 /** The most axes that the addon takes. */

@@ -102,7 +102,8 @@ function hyperbolicCosine({ re, im }: Complex): Complex {
 function hyperbolicTangent({ re, im }: Complex): Complex {
   if (im === 0) return complex(Math.tanh(re), im)
   if (Math.abs(re) === Infinity)
-    return complex(withSign(1, re), Number.isFinite(im) ? withSign(0, Math.sin(2 * im)) : 0)
+    // C has the sign of sin(2 im) here, and the standard that of im.
+    return complex(withSign(1, re), Number.isFinite(im) ? withSign(0, im) : 0)
   if (!Number.isFinite(im)) return complex(re === 0 ? re : Number.NaN, Number.NaN)
   if (Math.abs(re) > 22) return complex(withSign(1, re), 4 * Math.sin(im) * Math.cos(im) * Math.exp(-2 * Math.abs(re)))
   const tangent = Math.tan(im)
@@ -158,6 +159,7 @@ function areaTangent({ re, im }: Complex): Complex {
   if (Number.isNaN(im) && (re === 0 || re === Infinity)) return complex(0, im)
   if (isHuge({ re, im })) {
     if (Number.isNaN(im)) return complex(im, im)
+    if (Number.isNaN(re) && Number.isFinite(im)) return complex(re, re)
     const size = Math.hypot(re, im)
     return complex(Number.isFinite(size) ? re / size / size : 0, withSign(Math.PI / 2, im))
   }

@@ -37,16 +37,21 @@ export function countsOf(sums: Float64Array): Block {
 /** The sum of weights, or of ones, of each bin, in the order of the elements. */
 function sumsByBin(bins: Float64Array, count: number, weights: Float64Array | undefined): Float64Array {
   const sums = new Float64Array(count)
+  if (weights === undefined) {
+    for (let index = 0; index < bins.length; index += 1) sums[bins[index]!]! += 1
+    return sums
+  }
   for (let index = 0; index < bins.length; index += 1) {
     const bin = bins[index]!
-    sums[bin] = sums[bin]! + (weights === undefined ? 1 : weights[index]!)
+    sums[bin] = sums[bin]! + weights[index]!
   }
   return sums
 }
 
 function binsOf(bins: Float64Array, least: number): number {
   let count = least
-  for (const bin of bins) {
+  for (let index = 0; index < bins.length; index += 1) {
+    const bin = bins[index]!
     if (bin < 0) throw new ArrayError('VALUE', "'list' argument must have no negative elements")
     if (bin >= count) count = bin + 1
   }

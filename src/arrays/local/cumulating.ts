@@ -1,7 +1,7 @@
-import { type Block, newBlock } from '../blocks/block.ts'
+import { type Block, newResult } from '../blocks/block.ts'
 import { axisOf, reshapeView } from '../blocks/layout.ts'
 import { ArrayError } from '../errors.ts'
-import { type DType, float32, isComplex, isWide, realOf } from '../types/dtype.ts'
+import { type DType, float32, float64, isComplex, isWide, realOf } from '../types/dtype.ts'
 import { castTo } from './casting.ts'
 import { linesOf } from './lines.ts'
 import { runningProduct } from './products.ts'
@@ -48,7 +48,8 @@ function cumulate(x: Block, options: CumulativeOptions, what: 'sum' | 'product')
   const operand = x.shape.length === 0 ? reshapeView(x, [1])! : x
   const { block, length, count, restore } = linesOf(castTo(operand, to), options.axis ?? 0)
   const initial = options.includeInitial === true ? 1 : 0
-  const lines = newBlock(to, block.shape.with(-1, length + initial))
+  const lines = newResult(to, block.shape.with(-1, length + initial))
+  if (initial === 1) lines.data.fill((isWide(to) ? 0n : 0) as never)
   if (initial === 1 && what === 'product') fillWithOne(lines)
   const line = lineOf(to, what)
   const from = (isWide(to) ? wordsOf(block.data) : block.data) as Numbers
@@ -61,7 +62,27 @@ function cumulate(x: Block, options: CumulativeOptions, what: 'sum' | 'product')
 function lineOf(to: DType, what: 'sum' | 'product'): Line {
   if (isWide(to)) return (what === 'sum' ? runningSum : runningProduct) as unknown as Line
   if (isComplex(to)) return what === 'sum' ? complexSums : complexProducts(realOf(to) === float32)
+  if (what === 'sum' && to === float64) return doubleSums
+  if (what === 'sum' && to === float32) return singleSums as unknown as Line
   return what === 'sum' ? sums : to.kind === 'real floating' ? products : wrappingProducts
+}
+
+// A loop for each of these types: of one for several, the engine makes slower code.
+
+const doubleSums = (from: Float64Array, start: number, count: number, to: Float64Array, at: number): void => {
+  let sum = -0
+  for (let index = 0; index < count; index += 1) {
+    sum += from[start + index]!
+    to[at + index] = sum
+  }
+}
+
+const singleSums = (from: Float32Array, start: number, count: number, to: Float32Array, at: number): void => {
+  let sum = Math.fround(-0)
+  for (let index = 0; index < count; index += 1) {
+    sum = Math.fround(sum + from[start + index]!)
+    to[at + index] = sum
+  }
 }
 
 // What is read back is rounded, or wrapped, as the type has it.

@@ -1,9 +1,12 @@
-import { type Block, newBlock, sizeOf } from '../blocks/block.ts'
+import { type Block, newBlock, newResult, sizeOf } from '../blocks/block.ts'
 import { contiguous } from '../blocks/copying.ts'
 import { reshapeView } from '../blocks/layout.ts'
 import { ArrayError, shapeText } from '../errors.ts'
-import { type DType, isWide } from '../types/dtype.ts'
+import { runProgram } from '../kernels/run-program.ts'
+import { bool, type DType, isWide } from '../types/dtype.ts'
+import { promote } from '../types/promotion.ts'
 import { matmul } from './linalg/matmul.ts'
+import { sum } from './statistics.ts'
 
 /**
  * An operand whose axes have labels, each its own. A letter is a label; the axes of an ellipsis are `.0`, `.1`, … from
@@ -19,7 +22,7 @@ interface Labelled {
  * at a time, each time as a product of stacks of matrices.
  */
 export function einsum(subscripts: string, ...arrays: Block[]): Block {
-  const { inputs, output } = parse(subscripts, arrays)
+  const { inputs, output } = subscriptsOf(subscripts, arrays)
   const operands = arrays.map((block, index) => diagonalOf(block, inputs[index]!))
   checkExtents(operands, arrays)
   const [first, ...others] = operands.map((operand, index) =>
@@ -44,7 +47,8 @@ interface Subscripts {
   readonly output: readonly string[]
 }
 
-function parse(subscripts: string, arrays: readonly Pick<Block, 'shape'>[]): Subscripts {
+/** The labels of each operand's axes, and those of the result. @throws ArrayError */
+export function subscriptsOf(subscripts: string, arrays: readonly Pick<Block, 'shape'>[]): Subscripts {
   const text = subscripts.replace(/\s/g, '')
   const [left = '', right] = text.split('->')
   const terms = left.split(',')
@@ -181,6 +185,8 @@ function multiply(first: Labelled, second: Labelled, isWanted: (label: string) =
   const common = new Map(extents.map(([label, extent]) => [label, isEmpty.includes(label) ? 0 : extent]))
   const one = stretched(first, common)
   const other = stretched(second, common)
+  if (stacked.length > 0 && left.length === 0 && right.length === 0 && first.block.dtype !== bool)
+    return { block: summedProducts(one, other, stacked, summed), labels: stacked }
   const stacks = stacked.map((label) => [label])
   const product = matmul(grouped(one, [...stacks, left, summed]), grouped(other, [...stacks, summed, right]))
   const shape = [
@@ -189,6 +195,26 @@ function multiply(first: Labelled, second: Labelled, isWanted: (label: string) =
     ...right.map((label) => extentOf(second, label)),
   ]
   return { block: reshaped(product, shape), labels: [...stacked, ...left, ...right] }
+}
+
+/** Of elements at the same indices, where a stack of products of one row and one column would take longer. */
+function summedProducts(first: Labelled, second: Labelled, kept: readonly string[], summed: readonly string[]): Block {
+  const [one, other] = [first, second].map((operand) => ordered(operand, [...kept, ...summed])) as [Block, Block]
+  const dtype = promote(one.dtype, other.dtype)
+  const products = newResult(dtype, one.shape)
+  runProgram({
+    shape: one.shape,
+    inputs: [one, other],
+    constants: [],
+    steps: [
+      { operation: 'cast', from: one.dtype, to: dtype, operands: [0] },
+      { operation: 'cast', from: other.dtype, to: dtype, operands: [1] },
+      { operation: 'multiply', from: dtype, to: dtype, operands: [2, 3] },
+    ],
+    outputs: [{ register: 4, block: products }],
+  })
+  if (summed.length === 0) return products
+  return sum(products, { axis: summed.map((_, at) => kept.length + at), dtype })
 }
 
 function extentOf({ block, labels }: Labelled, label: string): number {

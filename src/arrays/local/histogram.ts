@@ -34,7 +34,7 @@ export function histogram(x: Block, options: HistogramOptions = {}): Histogram {
   const edges = edgesOf(values, x.dtype, options)
   const sums = sumsOf(values, edges, weights === undefined ? undefined : numbersOf(weights, 'weights'))
   const binEdges = edgeBlock(edges, x.dtype, options)
-  if (density) return { histogram: densityOf(sums, edges), binEdges }
+  if (density) return { histogram: densityOf(sums, edges.edges), binEdges }
   return { histogram: weights === undefined ? countsOf(sums) : sumBlock(sums, weights.dtype), binEdges }
 }
 
@@ -153,7 +153,8 @@ function edgeBlock({ edges }: Edges, dtype: DType, { bins }: HistogramOptions): 
   return blockOver(type === float32 ? new Float32Array(edges) : edges, type, [edges.length])
 }
 
-function densityOf(totals: Float64Array, { edges }: Edges): Block {
+/** Counts, or sums of weights, as the density over bins of these edges. */
+export function densityOf(totals: Float64Array, edges: Float64Array): Block {
   let sum = 0
   for (const total of totals) sum += total
   const density = totals.map((total, bin) => total / (edges[bin + 1]! - edges[bin]!) / sum)

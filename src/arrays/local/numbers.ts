@@ -1,7 +1,8 @@
 import type { Block } from '../blocks/block.ts'
-import { elementsOf } from '../blocks/copying.ts'
+import { copyOf, elementsOf } from '../blocks/copying.ts'
 import { ArrayError } from '../errors.ts'
-import { isComplex } from '../types/dtype.ts'
+import { float64, isComplex } from '../types/dtype.ts'
+import { castTo } from './casting.ts'
 
 /** The elements in row-major order as new float64 numbers, to which 64-bit integers are rounded. */
 export function numbersOf(block: Block, name: string): Float64Array {
@@ -10,8 +11,5 @@ export function numbersOf(block: Block, name: string): Float64Array {
       'TYPE',
       `${name} is ${block.dtype}, but only real numbers can be used; take a part or the absolute`,
     )
-  const elements = elementsOf(block)
-  if (elements instanceof BigInt64Array || elements instanceof BigUint64Array)
-    return Float64Array.from(elements, Number)
-  return new Float64Array(elements)
+  return elementsOf(block.dtype === float64 ? copyOf(block) : castTo(block, float64)) as Float64Array
 }

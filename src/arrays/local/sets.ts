@@ -40,7 +40,7 @@ function foundInTable({ words: [keys] }: Keys, { words: [wanted], count, unorder
 
 function foundInOrder(keys: Keys, wanted: Keys): Uint8Array {
   const order = orderRows(keys, keys.count)
-  const words = keys.words.map((word) => Uint32Array.from(order, (position) => word[position]!))
+  const words = keys.words.map((word) => wordsAt(word, order))
   const within = { ...keys, words }
   const places = placesOf(within, wanted, 'left')
   const top = wanted.words.at(-1)!
@@ -51,9 +51,16 @@ function foundInOrder(keys: Keys, wanted: Keys): Uint8Array {
       place < within.count &&
       top[index]! < wanted.unordered &&
       compareKeys(within.words, place, wanted.words, index) === 0
-    found[index] = Number(isThere)
+    found[index] = isThere ? 1 : 0
   }
   return found
+}
+
+/** In a loop: `from` with a function takes 30 times as long. */
+function wordsAt(word: Uint32Array, positions: Uint32Array): Uint32Array {
+  const words = new Uint32Array(positions.length)
+  for (let index = 0; index < words.length; index += 1) words[index] = word[positions[index]!]!
+  return words
 }
 
 export interface UniqueCounts {

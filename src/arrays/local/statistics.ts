@@ -1,5 +1,7 @@
-import { type Block, sizeOf } from '../blocks/block.ts'
+import { type Block, blockOver, newResult, sizeOf } from '../blocks/block.ts'
 import { ArrayError } from '../errors.ts'
+import type { Step } from '../kernels/program.ts'
+import { runProgram } from '../kernels/run-program.ts'
 import {
   bool,
   type DType,
@@ -99,10 +101,35 @@ export function variance(x: Block, options: SpreadOptions = {}): Block {
   const { source, result: center } = meanOf(x, options)
   const count = reducedCount(source.shape, options)
   divide(center.data, count)
-  const result = reduce(source, options, squaresAbout(center.data, meanType(x.dtype)))
+  const result = sumOfSquares(source, center, options)
   const divisor = count - Number(options.correction ?? 0)
   divide(result.data, divisor > 0 ? divisor : Number.NaN)
   return result
+}
+
+/** More bytes of squares are not kept at a time. */
+const SQUARES_BYTES_MAX = 2 ** 28
+
+/**
+ * The sum of squares about the center of each output. All squares are computed at once by kernels, and then summed:
+ * their sums are those of `squaresAbout`, which does it piece by piece.
+ */
+function sumOfSquares(source: Block, center: Block, options: ReductionOptions): Block {
+  const { dtype: type } = center
+  if (isComplex(type) || sizeOf(source.shape) * type.bytes > SQUARES_BYTES_MAX)
+    return reduce(source, options, squaresAbout(center.data, type))
+  const squares = newResult(type, source.shape)
+  const middle = blockOver(center.data, type, reducedShape(source.shape, { ...options, keepdims: true }))
+  const isOther = source.dtype !== type
+  const [read, difference] = isOther ? [2, 3] : [0, 2]
+  const steps: Step[] = [
+    ...(isOther ? [{ operation: 'cast', from: source.dtype, to: type, operands: [0] }] : []),
+    { operation: 'subtract', from: type, to: type, operands: [read, 1] },
+    { operation: 'multiply', from: type, to: type, operands: [difference, difference] },
+  ]
+  const outputs = [{ register: difference + 1, block: squares }]
+  runProgram({ shape: source.shape, inputs: [source, middle], constants: [], steps, outputs })
+  return reduce(squares, options, sumOf(type, type))
 }
 
 /** The type of a variance. */

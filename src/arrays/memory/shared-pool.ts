@@ -28,6 +28,7 @@ const opened = new WeakMap<RegionGroup, number>()
 export class SharedPool implements PartMemory {
   readonly #region: HardwareRegion
   readonly #rank: number
+  readonly #ranks: readonly number[]
   readonly #shareBytes: number
   readonly #free: FreeRanges
   /** Up to here this rank's share has memory, but for what is bare. */
@@ -37,9 +38,10 @@ export class SharedPool implements PartMemory {
   #bareBytes = 0
   #usedBytes = 0
 
-  private constructor(region: HardwareRegion, rank: number, shareBytes: number) {
+  private constructor(region: HardwareRegion, rank: number, ranks: readonly number[], shareBytes: number) {
     this.#region = region
     this.#rank = rank
+    this.#ranks = ranks
     this.#shareBytes = shareBytes
     this.#free = new FreeRanges(shareBytes, ALIGNMENT)
   }
@@ -47,12 +49,15 @@ export class SharedPool implements PartMemory {
   /** Collective. Each call opens another pool: two that took memory of one share would give it out twice. */
   static async open(group: RegionGroup): Promise<SharedPool> {
     const shareBytes = Math.ceil(totalmem() / SHARE_UNIT_BYTES) * SHARE_UNIT_BYTES
-    const number = (opened.get(group) ?? 0) + 1
+    const ranks = group.members().map(({ rank }) => rank)
+    // A process that has joined has opened fewer than others.
+    const [most] = await group.allReduce(Int32Array.of(opened.get(group) ?? 0), 'max')
+    const number = most! + 1
     opened.set(group, number)
     // The space may outlive the group, and another may meet in it.
     const name = `aether/arrays/${group.members()[0]?.processId}/${number}`
-    const region = await group.openBacked(name, { size: group.size * shareBytes, headBytes: PAGE_BYTES })
-    return new SharedPool(region, group.rank, shareBytes)
+    const region = await group.openBacked(name, { size: ranks.length * shareBytes, headBytes: PAGE_BYTES })
+    return new SharedPool(region, group.rank, ranks, shareBytes)
   }
 
   /** Bytes of pieces that were not given back. */
@@ -96,14 +101,14 @@ export class SharedPool implements PartMemory {
     return atOnce(() => (this.mapped(rank, place, uint8, source.length) as Uint8Array).set(source))
   }
 
-  /** The name goes away with rank 0, the memory with the last rank. */
+  /** The name goes away with the first rank, the memory with the last one. */
   async close(): Promise<void> {
-    if (this.#rank === 0) await this.#region.delete()
+    if (this.#rank === this.#ranks[0]) await this.#region.delete()
     await this.#region.close()
   }
 
   #offset(rank: number, place: number): number {
-    return rank * this.#shareBytes + place
+    return this.#ranks.indexOf(rank) * this.#shareBytes + place
   }
 
   #ensure(place: number, lengthBytes: number): void {

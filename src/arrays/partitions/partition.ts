@@ -36,7 +36,10 @@ export class Partition {
   /** Does every rank have every element? */
   readonly isReplicated: boolean
 
-  /** The numbers of the grid multiply to that of the ranks, unless no axis is divided. */
+  /**
+   * The numbers of the grid multiply to that of the ranks, unless no axis is divided. If they come to less, the ranks
+   * are several such grids one after another, each with all elements.
+   */
   constructor(axes: readonly AxisPartition[], ranks: readonly number[], grid?: readonly number[]) {
     this.axes = axes
     this.ranks = ranks
@@ -71,7 +74,11 @@ export class Partition {
   giversFor(taker: number): readonly number[] {
     if (this.isReplicated) return this.has(taker) ? [taker] : this.ranks.slice(0, 1)
     const standing = this.standing(taker)
-    return this.ranks.filter((rank) => {
+    const gridSize = this.grid.reduce((product, count) => product * count, 1)
+    const gridOf = (at: number): number => Math.floor(Math.max(0, at) / gridSize)
+    const own = gridOf(this.ranks.indexOf(taker))
+    return this.ranks.filter((rank, at) => {
+      if (gridOf(at) !== own) return false
       const theirs = this.standing(rank)
       return this.axes.every(({ kind }, axis) => kind !== 'whole' || theirs[axis] === standing[axis])
     })
@@ -140,11 +147,7 @@ export function broadcastBack(partition: Partition, shape: readonly number[]): P
     const own = partition.axes[axis + added]!
     return own.extent === extent ? own : wholeAxis(extent)
   })
-  const before = partition.grid.slice(0, added).reduce((product, count) => product * count, 1)
-  const after = partition.grid.slice(added)
-  // An array without the first axes is the same along them, which no grid over the others tells.
-  if (before > 1 && axes.some(({ kind }) => kind !== 'whole')) return Partition.replicated(shape, partition.ranks)
-  return new Partition(axes, partition.ranks, after)
+  return new Partition(axes, partition.ranks, partition.grid.slice(added))
 }
 
 /**

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parametersOf } from '../../../src/arrays/functions/parameters.ts'
+import { FUNCTIONS } from '../../../src/arrays/functions/table.ts'
 import { NdArray, openArrays } from '../../../src/arrays/index.ts'
 import { AetherError } from '../../../src/native/index.ts'
-import { badValues, shownValue } from '../../public/bad-values.ts'
-import { asArrays } from '../support/namespace.ts'
-import { comparisons } from './comparisons/index.ts'
-import { Draw } from './draw.ts'
+import { shownValue } from '../../public/bad-values.ts'
+import { isOptions, rightCalls, wrongCalls, wrongValues } from './calls.ts'
 
 /** Tries every value at every place. Otherwise a place gets every third, and its neighbours the others. */
 const ALL_VALUES = process.env['AETHER_TEST_VALUES'] === 'all'
@@ -13,33 +13,16 @@ const SHARE = 3
 /** Right calls of a function that are made wrong, one argument at a time. */
 const CALLS = ALL_VALUES ? 3 : 1
 const SHOWN = 20
-/** As an extent these are no mistake: gigabytes would be filled. */
-const tried = badValues.filter((make) => ![2 ** 31, 2 ** 32].includes(make() as number))
-
-/** The arguments with another value at one place, then at one option, then with one more. */
-function* wrongCalls(operands: readonly unknown[], value: () => unknown): Generator<readonly unknown[]> {
-  for (const [place, operand] of operands.entries()) {
-    yield operands.with(place, value())
-    if (!isOptions(operand)) continue
-    for (const name of Object.keys(operand)) yield operands.with(place, { ...operand, [name]: value() })
-  }
-  yield [...operands, value()]
-}
-
-function isOptions(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-}
-
 test('every function refuses wrong arguments with an error of its own, or takes them', async () => {
   const xp = await openArrays()
   const faults: string[] = []
   let calls = 0
-  for (const [number, [name, comparison]] of Object.entries(comparisons).entries()) {
+  for (const [number, { name }] of FUNCTIONS.entries()) {
     let left = CALLS
-    for (const right of comparison.calls(new Draw(number))) {
+    for (const right of rightCalls(xp, name, number)) {
       if (left-- === 0) break
-      for (const [turn, value] of tried.entries()) {
-        for (const [place, operands] of [...wrongCalls(asArrays(right), value)].entries()) {
+      for (const [turn, value] of wrongValues.entries()) {
+        for (const [place, operands] of [...wrongCalls(right, value)].entries()) {
           if (!ALL_VALUES && (turn + place + number) % SHARE !== 0) continue
           calls += 1
           try {
@@ -55,6 +38,59 @@ test('every function refuses wrong arguments with an error of its own, or takes 
   }
   assert.ok(calls > 4_000, `${calls} calls`)
   assert.deepEqual(faults.slice(0, SHOWN), [], `${faults.length} of ${calls} calls`)
+})
+
+test('an option that a function has not, and an operand too many, are errors and not left out', async () => {
+  const xp = await openArrays()
+  const code = 'ERR_AETHER_ARRAY_TYPE'
+  for (const [number, { name, parameters }] of FUNCTIONS.entries()) {
+    const { options, positional, isVariadic } = parametersOf(parameters)
+    const [right] = rightCalls(xp, name, number)
+    assert.ok(right, name)
+    const operands = right.slice(0, isVariadic ? right.length : positional.length)
+    const message =
+      options.size > 0
+        ? /unexpected keyword argument 'decending'/
+        : /operands? at most|takes arrays|must be|is no array/
+    const last = operands.at(-1)
+    const withOptions =
+      options.size > 0 && isOptions(last) ? [...operands.slice(0, -1), { ...last, decending: true }] : undefined
+    assert.throws(() => xp.call(name, ...(withOptions ?? [...operands, { decending: true }])), { code, message }, name)
+    if (isVariadic) continue
+    const many = [...operands, ...(options.size > 0 ? [{}] : []), 1]
+    assert.throws(() => xp.call(name, ...many), { code, message: /at most|as one object/ }, name)
+  }
+})
+
+test('numbers that are no whole ones do not stand for these', async () => {
+  const xp = await openArrays()
+  const code = 'ERR_AETHER_ARRAY_TYPE'
+  const x = xp.asarray([1, 2, 4])
+  const eye = xp.eye(2)
+  for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, 0.5]) {
+    assert.throws(() => xp.take(x, [wrong] as never), { code, message: /indices must be of integer type/ })
+    assert.throws(() => xp.roll(x, wrong), { code })
+    assert.throws(() => xp.roll(eye, [1, wrong], { axis: [0, 1] }), { code })
+    assert.throws(() => xp.eye(3, { k: wrong }), { code })
+    for (const name of ['tril', 'triu'] as const) assert.throws(() => xp[name](eye, { k: wrong }), { code })
+    for (const name of ['diagonal', 'trace'] as const)
+      assert.throws(() => xp.linalg[name](eye, { offset: wrong }), { code })
+    assert.throws(() => xp.sparse.fromTriplets([wrong] as never, [0] as never, [1] as never, [1, 1]), { code })
+  }
+  assert.throws(() => xp.arange(0, 1, Number.NaN), { code: 'ERR_AETHER_ARRAY_VALUE', message: /cannot compute length/ })
+  assert.deepEqual(xp.random.normal(xp.random.generator(1), 1, 0, 2n as never).toArray(), [1, 1])
+  assert.deepEqual(xp.random.uniform(xp.random.generator(1), 1n as never, 1, [1]).toArray(), [1])
+})
+
+test('without a group, partitions are looked at and make no difference, and a read-only array is one', async () => {
+  const xp = await openArrays()
+  assert.throws(() => xp.zeros(3, { partition: 'blocks' as 'block' }), { code: 'ERR_AETHER_ARRAY_PARTITION' })
+  assert.throws(() => xp.zeros(3, { partition: ['block', 'block'] }), { code: 'ERR_AETHER_ARRAY_PARTITION' })
+  assert.throws(() => xp.zeros(3, { access: 'readonly' as 'read' }), { code: 'ERR_AETHER_ARRAY_VALUE' })
+  const x = xp.asarray(Float64Array.of(1, 2), { partition: 'block', access: 'read' })
+  assert.throws(() => x.set(0, 5), { code: 'ERR_AETHER_ARRAY_READ_ONLY' })
+  assert.throws(() => x.setAt('0', 5), { code: 'ERR_AETHER_ARRAY_READ_ONLY' })
+  assert.deepEqual(xp.random.random(xp.random.generator(1), [2], { partition: 'block' }).shape, [2])
 })
 
 test('an error about an argument names it, and says what it must be', async () => {

@@ -1,13 +1,14 @@
 import type { Block } from '../../blocks/block.ts'
-import { axisOf } from '../../blocks/layout.ts'
+import { axisOf, sameShape } from '../../blocks/layout.ts'
+import { runBlocking, type Steps } from '../../exchange/steps.ts'
 import { isBlock, mapIn } from '../../functions/call.ts'
 import type { Entry } from '../../functions/entry.ts'
-import { demand } from '../../graph/demand.ts'
+import { demand, exchangeFor } from '../../graph/demand.ts'
 import { ArrayNode } from '../../graph/node.ts'
 import { Storage } from '../../graph/storage.ts'
 import { type AxisPartition, blockAxis, wholeAxis } from '../../partitions/axis-partition.ts'
 import { Partition } from '../../partitions/partition.ts'
-import { computedByPart, moved, nodeOfPart, partitionOf, type Sharing } from '../distribution.ts'
+import { computedByPart, exchanged, moved, nodeOfPart, partitionOf, type Sharing } from '../distribution.ts'
 import { optionsOf, type Rule } from './rule.ts'
 
 /** What looks at the elements of one axis: if ranks have parts of that axis, another one is divided instead. */
@@ -42,6 +43,26 @@ export function withWholeAxes(sharing: Sharing, x: ArrayNode, axes: readonly num
     axis === longest ? blockAxis(extent, sharing.team.size) : wholeAxis(extent),
   )
   return moved(sharing, x, new Partition(to, sharing.team.ranks))
+}
+
+/** Elements at indices of an axis, each by itself along the others. Where that axis is whole, each rank has its own. */
+export const takenAlongAxis: Rule = (sharing, entry, [x, indices, ...others]) => {
+  if (!(x instanceof ArrayNode && indices instanceof ArrayNode) || 'build' in entry) return undefined
+  const { axis = -1 } = optionsOf(others) as { readonly axis?: number }
+  const at = axisOf(axis, x.shape.length)
+  if (!sameShape(x.shape.toSpliced(at, 1), indices.shape.toSpliced(at, 1))) return undefined
+  const source = withWholeAxes(sharing, x, [at])
+  if (source === undefined) return undefined
+  const { team } = sharing
+  const { axes, ranks, grid } = partitionOf(sharing, source)
+  const to = new Partition(axes.with(at, wholeAxis(indices.shape[at]!)), ranks, grid)
+  const operands = [source, moved(sharing, indices, to)]
+  const node = exchanged(sharing, x.dtype, to, operands, function* ([part, places]): Steps<Block> {
+    yield* team.agree(`${entry.name} of (${x.shape.join(', ')})`)
+    return yield* team.allOrNone(() => entry.compute(part, places, { axis: at }) as Block)
+  })
+  runBlocking(exchangeFor(node))
+  return node
 }
 
 /** Each rank computes the function on its part. */

@@ -26,12 +26,12 @@ const like: Rule = (sharing, { name }, [x, ...others]) => {
 const same: Rule = (sharing, entry, [x, ...others]) => {
   if (!(x instanceof ArrayNode) || !('build' in entry)) return undefined
   const options = optionsOf(others) as { copy?: boolean | null }
-  const { copy = entry.name === 'astype' } = options
+  const { copy } = options
   const node = entry.build(x, ...others.filter((one) => one !== options), {
     ...options,
     copy: copy === false ? false : null,
   })
-  if (node !== x || copy !== true) return node
+  if (node !== x || !(copy ?? entry.name === 'astype')) return node
   return computedByPart(sharing, x.dtype, partitionOf(sharing, x), [x], ([part]) => copyOf(part!))
 }
 

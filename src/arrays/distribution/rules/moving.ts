@@ -1,4 +1,4 @@
-import { type Block, newBlock, sizeOf } from '../../blocks/block.ts'
+import { type Block, newBlock, sizeOf, tooLarge } from '../../blocks/block.ts'
 import { copyOf, elementsOf } from '../../blocks/copying.ts'
 import { writeElement } from '../../blocks/elements.ts'
 import { axesOf, axisOf, broadcastShapes, broadcastTo, sameShape } from '../../blocks/layout.ts'
@@ -45,6 +45,8 @@ function mapped(
   shape: readonly number[],
   maps: readonly (AxisMap | undefined)[],
 ): ArrayNode {
+  // Places beyond cannot even be counted.
+  if (!Number.isSafeInteger(sizeOf(shape))) throw tooLarge(x.dtype, shape)
   return carried(sharing, x, likePartition(partitionOf(sharing, x), shape), maps)
 }
 
@@ -353,7 +355,8 @@ const differences = ofArray((sharing, x, _, { axis = -1, n = 1, prepend, append 
   )
   if (!isPlain || !Number.isInteger(times) || times < 1) return undefined
   let result = ends.length === 1 ? x : (sharing.call('concat', [ends, { axis: at }]) as ArrayNode)
-  for (let time = 0; time < Math.min(times, x.shape[at]!); time += 1) {
+  const extent = result.shape[at]!
+  for (let time = 0; time < Math.min(times, extent); time += 1) {
     const count = Math.max(0, result.shape[at]! - 1)
     const whole = wholeSelections(result.shape)
     const [before, after] = [0, 1].map((start) =>

@@ -6,11 +6,15 @@ import { type AlignedRows, alignedColumn, alignedRows, isInRows, reduceRows } fr
 import type { Steps } from '../../exchange/steps.ts'
 import type { Team } from '../../exchange/team.ts'
 import type { Entry } from '../../functions/entry.ts'
-import { takeAlongAxis } from '../../functions/indexing.ts'
+import { gathered, takeAlongAxis } from '../../functions/indexing.ts'
+import { demand } from '../../graph/demand.ts'
 import { ArrayNode } from '../../graph/node.ts'
 import { castTo } from '../../local/casting.ts'
+import { floatingOf } from '../../local/linalg/matrix.ts'
+import type { MatrixNormOptions, VectorNormOptions } from '../../local/linalg/norms.ts'
 import { flattened } from '../../local/lines.ts'
 import { productOf } from '../../local/products.ts'
+import type { QuantileOptions } from '../../local/quantile.ts'
 import { PIECE, type Reduction, type ReductionOptions, reducedShape } from '../../local/reduction.ts'
 import {
   accumulatedType,
@@ -23,7 +27,7 @@ import {
 import { squaresAbout, sumOf } from '../../local/sums.ts'
 import { indexOfPlace, wholeAxis } from '../../partitions/axis-partition.ts'
 import { Partition } from '../../partitions/partition.ts'
-import { type DType, float64, int64, isFloating, isInteger, isWide } from '../../types/dtype.ts'
+import { type DType, float64, int64, isFloating, isInteger, isWide, realOf } from '../../types/dtype.ts'
 import { exchanged, partitionOf, type Sharing } from '../distribution.ts'
 import { applied, withWholeAxes } from './along-axis.ts'
 import { type LocalOptions, optionsOf, type Rule, rowsOf } from './rule.ts'
@@ -90,7 +94,8 @@ function summed(name: 'sum' | 'prod'): Reducer {
     const source = fits ? own : castTo(own, to)
     const result = yield* reduceRows(team, yield* align(source), (name === 'sum' ? sumOf : productOf)(source.dtype, to))
     if (result !== undefined) return result
-    const empty = newBlock(to, [own.shape.length > 1 ? own.shape[1]! : 1])
+    // Without elements all are one column.
+    const empty = newBlock(to, [1])
     if (name === 'prod') fillWithOne(empty)
     return empty
   }
@@ -265,6 +270,53 @@ function firstBest(values: Block, indices: Block, isBetter: (one: number, other:
   return result
 }
 
+/** A norm of the norms of parts. */
+const normed: Rule = (sharing, entry, [x, ...others]) => {
+  const { ord = 2 } = optionsOf(others) as VectorNormOptions
+  if (!(x instanceof ArrayNode) || 'build' in entry || Number.isNaN(Number(ord))) return undefined
+  const combining: Combining = {
+    types: (_, to) => [to],
+    ofPart: ({ compute }, own, options) => [compute(own, { ...options, ord }) as Block],
+    // How many elements are not 0 is a sum.
+    ofAll: ({ compute }, [results]) => compute(results, { axis: 0, ord: Number(ord) === 0 ? 1 : ord }) as Block,
+  }
+  const result = ({ dtype, shape }: Block, options: VectorNormOptions = {}): Pick<Block, 'dtype' | 'shape'> => ({
+    dtype: realOf(floatingOf(dtype)),
+    shape: reducedShape(shape, options),
+  })
+  return inAnyOrder(combining)(sharing, { ...entry, result }, [x, ...others])
+}
+
+/** By the norms of vectors, where they tell it. */
+const normedMatrices: Rule = (sharing, _, [x, ...others]) => {
+  const { ord: given = 'fro', keepdims = false } = optionsOf(others) as MatrixNormOptions
+  const ord = typeof given === 'bigint' ? Number(given) : given
+  if (!(x instanceof ArrayNode) || x.shape.length < 2) return undefined
+  const norm = (of: unknown, options: VectorNormOptions): unknown => sharing.call('linalg.vector_norm', [of, options])
+  if (ord === 'fro' || ord === null) return norm(x, { axis: [-2, -1], keepdims })
+  const size = Math.abs(Number(ord))
+  if (size !== 1 && size !== Number.POSITIVE_INFINITY) return undefined
+  const sums = norm(x, { axis: size === 1 ? -2 : -1, ord: 1 })
+  const extreme = norm(sums, { axis: -1, ord: Number(ord) > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY })
+  return keepdims ? sharing.call('expand_dims', [extreme, [-2, -1]]) : extreme
+}
+
+/** Along some axes each rank has whole lines. Of all elements at once every rank needs all. */
+const quantiled: Rule = (sharing, entry, [x, q, ...others]) => {
+  if (!(x instanceof ArrayNode) || 'build' in entry) return undefined
+  const { axis = null, keepdims = false } = optionsOf(others) as QuantileOptions
+  const axes = axesOf(axis, x.shape.length)
+  const source = axes.length < x.shape.length ? withWholeAxes(sharing, x, axes) : undefined
+  if (source === undefined) return undefined
+  const wanted = q instanceof ArrayNode ? demand(gathered(q)) : q
+  return applied(sharing, entry, source, [wanted, ...others], (from, shape) => {
+    const kept = keepdims
+      ? from.map((each, at) => (axes.includes(at) ? wholeAxis(1) : each))
+      : from.filter((_, at) => !axes.includes(at))
+    return [...shape.slice(0, shape.length - kept.length).map(wholeAxis), ...kept]
+  })
+}
+
 export const reductions: readonly (readonly [string, Rule])[] = [
   ['sum', reduction(summed('sum'))],
   ['prod', reduction(summed('prod'))],
@@ -275,4 +327,7 @@ export const reductions: readonly (readonly [string, Rule])[] = [
   ['count_nonzero', counted],
   ['argmax', argument((one, other) => one > other)],
   ['argmin', argument((one, other) => one < other)],
+  ...['percentile', 'quantile'].map((name) => [name, quantiled] as const),
+  ['linalg.vector_norm', normed],
+  ['linalg.matrix_norm', normedMatrices],
 ]

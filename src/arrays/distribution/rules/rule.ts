@@ -1,3 +1,4 @@
+import { ArrayError } from '../../errors.ts'
 import { isInRows } from '../../exchange/ordered-reduction.ts'
 import type { Entry, NodeEntry } from '../../functions/entry.ts'
 import type { ArrayNode } from '../../graph/node.ts'
@@ -5,7 +6,24 @@ import { divide } from '../../partitions/partition.ts'
 import { moved, partitionOf, type Sharing } from '../distribution.ts'
 
 /** How a function is computed on parts; undefined as the result if it cannot be so for these operands. */
-export type Rule = (sharing: Sharing, entry: Entry | NodeEntry, operands: readonly unknown[]) => unknown
+export type Rule = (
+  sharing: Sharing,
+  entry: Entry | NodeEntry,
+  operands: readonly unknown[],
+  isGatherWanted?: boolean,
+) => unknown
+
+/** More than this does not go to every rank unless the call says so. */
+const GATHER_BYTES_MAX = 2 ** 28
+
+/** @throws ArrayError if more would come to every rank than may without a word. */
+export function checkGathered(name: string, bytes: number, isWanted: boolean): void {
+  if (bytes > GATHER_BYTES_MAX && !isWanted)
+    throw new ArrayError(
+      'PARTITION',
+      `${name} moves all ${bytes} bytes of its operands to every rank; pass { gather: true } if that is wanted`,
+    )
+}
 
 export type LocalOptions = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,7 @@
 import type { Entry, NodeEntry } from '../../functions/entry.ts'
-import { alongAxis } from './along-axis.ts'
+import { alongAxis, takenAlongAxis } from './along-axis.ts'
+import { contractions } from './contracting.ts'
+import { countings } from './counting.ts'
 import { creations } from './creation.ts'
 import { cumulations } from './cumulating.ts'
 import { movements } from './moving.ts'
@@ -7,6 +9,7 @@ import { products } from './products.ts'
 import { reductions } from './reductions.ts'
 import type { Rule } from './rule.ts'
 import { searches } from './searching.ts'
+import { sets } from './sets.ts'
 import { sortings } from './sorting.ts'
 
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
@@ -16,10 +19,14 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ...sortings,
   ...searches,
   ...products,
+  ...contractions,
+  ...countings,
+  ...sets,
   ...['fft.fft', 'fft.ifft', 'fft.rfft', 'fft.irfft', 'fft.hfft', 'fft.ihfft'].map(
     (name) => [name, alongAxis(-1)] as const,
   ),
   ...reductions,
+  ['take_along_axis', takenAlongAxis],
 ])
 
 export function ruleFor({ name }: Entry | NodeEntry): Rule | undefined {

@@ -1,10 +1,17 @@
-import { type Block, sizeOf } from '../../blocks/block.ts'
+import { type Block, newBlock, newResult, sizeOf } from '../../blocks/block.ts'
 import { contiguous } from '../../blocks/copying.ts'
 import { axesOf, permute, reshapeView } from '../../blocks/layout.ts'
 import { ArrayError } from '../../errors.ts'
-import { isComplex, isWide, realOf } from '../../types/dtype.ts'
+import type { Step } from '../../kernels/program.ts'
+import { runProgram } from '../../kernels/run-program.ts'
+import { float64, isComplex, isWide, realOf } from '../../types/dtype.ts'
+import { reduce, reducedShape } from '../reduction.ts'
+import { sumOf } from '../sums.ts'
 import { eachOfStacks, floatingOf, matrixShape, newStack } from './matrix.ts'
 import { svdvals } from './singular-values.ts'
+
+/** Sums below may have lost what was too small. */
+const SQUARES_MIN = 1e-280
 
 export interface VectorNormOptions {
   readonly axis?: number | readonly number[] | null
@@ -16,6 +23,9 @@ export interface VectorNormOptions {
 /** The norm of the elements along axes, or of all. Sums are of float64; squares that would overflow are scaled. */
 export function vectorNorm(x: Block, { axis, keepdims = false, ord = 2 }: VectorNormOptions = {}): Block {
   const axes = axesOf(axis, x.shape.length)
+  const plain = Number(ord) === 2 ? rootOfSquares(x, axes) : undefined
+  if (plain !== undefined)
+    return keepdims ? reshapeView(plain, reducedShape(x.shape, { axis: axes, keepdims }))! : plain
   const rest = [...x.shape.keys()].filter((one) => !axes.includes(one))
   const stack = rest.map((one) => x.shape[one]!)
   const moved = permute(x, [...rest, ...axes])
@@ -32,6 +42,30 @@ export function vectorNorm(x: Block, { axis, keepdims = false, ord = 2 }: Vector
   if (!keepdims) return result
   const shape = x.shape.map((extent, one) => (axes.includes(one) ? 1 : extent))
   return reshapeView(result, shape)!
+}
+
+/** More bytes of squares are not kept at a time. */
+const SQUARES_BYTES_MAX = 2 ** 28
+
+/** By kernels, if the elements are real and no sum of squares is too large or too small. */
+function rootOfSquares(x: Block, axes: readonly number[]): Block | undefined {
+  const size = sizeOf(x.shape)
+  if (isComplex(x.dtype) || size === 0 || size * 8 > SQUARES_BYTES_MAX) return undefined
+  const squares = newResult(float64, x.shape)
+  const isOther = x.dtype !== float64
+  const cast: Step = { operation: 'cast', from: x.dtype, to: float64, operands: [0] }
+  const square: Step = { operation: 'square', from: float64, to: float64, operands: [Number(isOther)] }
+  const steps = isOther ? [cast, square] : [square]
+  const outputs = [{ register: steps.length, block: squares }]
+  runProgram({ shape: x.shape, inputs: [x], constants: [], steps, outputs })
+  const sums = reduce(squares, { axis: axes }, sumOf(float64, float64))
+  const result = newBlock(realOf(floatingOf(x.dtype)), sums.shape)
+  const [from, to] = [sums.data as Float64Array, result.data as Float64Array]
+  for (let at = 0; at < from.length; at += 1) {
+    if (!(from[at]! > SQUARES_MIN && from[at]! < Number.POSITIVE_INFINITY)) return undefined
+    to[at] = Math.sqrt(from[at]!)
+  }
+  return result
 }
 
 function readSizes({ data, dtype }: Block, place: number, step: number, sizes: Float64Array): void {
@@ -72,7 +106,7 @@ function sum(sizes: Float64Array): number {
 function euclidean(sizes: Float64Array): number {
   let squares = 0
   for (const size of sizes) squares += size * size
-  if (squares > 1e-280 && squares < Number.POSITIVE_INFINITY) return Math.sqrt(squares)
+  if (squares > SQUARES_MIN && squares < Number.POSITIVE_INFINITY) return Math.sqrt(squares)
   const largest = extreme(sizes, 0, Math.max)
   if (largest === 0 || !Number.isFinite(largest)) return largest
   squares = 0

@@ -4,11 +4,30 @@ import { axisOf, permute, reshapeView } from '../../blocks/layout.ts'
 import { ArrayError, shapeText } from '../../errors.ts'
 import { matmul } from './matmul.ts'
 
-type Axes = number | bigint | readonly [first: AxisList, second: AxisList]
+export type Axes = number | bigint | readonly [first: AxisList, second: AxisList]
+type Shaped = Pick<Block, 'shape'>
 type AxisList = number | bigint | readonly (number | bigint)[]
 
 /** Sums of products over axes: as many of the last and the first ones as `axes` says, or those of its two lists. */
-export function tensordot(x1: Block, x2: Block, { axes = 2 }: { readonly axes?: Axes } = {}): Block {
+export function tensordot(x1: Block, x2: Block, { axes = 2 }: TensordotOptions = {}): Block {
+  const plan = tensordotPlan(x1, x2, axes)
+  const [left, right] = [x1, x2].map((x, at) => reshaped(permute(x, plan.orders[at]!), plan.matrices[at]!))
+  return reshaped(matmul(left!, right!), plan.shape)
+}
+
+export interface TensordotOptions {
+  readonly axes?: Axes
+}
+
+/** A product of tensors as one of matrices: the axes of each in another order, and those of a side as one. */
+interface TensordotPlan {
+  readonly orders: readonly [readonly number[], readonly number[]]
+  readonly matrices: readonly [readonly number[], readonly number[]]
+  readonly shape: readonly number[]
+}
+
+/** Looks at shapes only. @throws ArrayError */
+export function tensordotPlan(x1: Shaped, x2: Shaped, axes: Axes): TensordotPlan {
   const [first, second] = contracted(x1, x2, axes)
   const extents = first.map((axis) => x1.shape[axis]!)
   if (first.length !== second.length || second.some((axis, index) => x2.shape[axis] !== extents[index]))
@@ -21,12 +40,20 @@ export function tensordot(x1: Block, x2: Block, { axes = 2 }: { readonly axes?: 
   const shape1 = rest1.map((axis) => x1.shape[axis]!)
   const shape2 = rest2.map((axis) => x2.shape[axis]!)
   const inner = sizeOf(extents)
-  const left = reshaped(permute(x1, [...rest1, ...first]), [sizeOf(shape1), inner])
-  const right = reshaped(permute(x2, [...second, ...rest2]), [inner, sizeOf(shape2)])
-  return reshaped(matmul(left, right), [...shape1, ...shape2])
+  return {
+    orders: [
+      [...rest1, ...first],
+      [...second, ...rest2],
+    ],
+    matrices: [
+      [sizeOf(shape1), inner],
+      [inner, sizeOf(shape2)],
+    ],
+    shape: [...shape1, ...shape2],
+  }
 }
 
-function contracted(x1: Block, x2: Block, axes: Axes): [number[], number[]] {
+function contracted(x1: Shaped, x2: Shaped, axes: Axes): [number[], number[]] {
   if (typeof axes === 'object') return [axesOf(axes[0], x1), axesOf(axes[1], x2)]
   const count = Number(axes)
   if (!Number.isInteger(count) || count < 0 || count > Math.min(x1.shape.length, x2.shape.length))
@@ -38,7 +65,7 @@ function contracted(x1: Block, x2: Block, axes: Axes): [number[], number[]] {
   return [counted.map((index) => x1.shape.length - count + index), counted]
 }
 
-function axesOf(list: AxisList, { shape }: Block): number[] {
+function axesOf(list: AxisList, { shape }: Shaped): number[] {
   const axes = (typeof list === 'object' ? list : [list]).map((axis) => axisOf(axis, shape.length))
   if (new Set(axes).size !== axes.length) throw new ArrayError('AXIS', 'duplicate value in axes')
   return axes

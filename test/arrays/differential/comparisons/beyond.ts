@@ -49,7 +49,8 @@ export const beyond: Comparisons = {
     *calls(draw) {
       for (const dtype of types) {
         const [a, b] = [draw.block(dtype, [3, 4]), draw.block(dtype, [4, 3])]
-        for (const subscripts of ['ij,jk->ik', 'ij,jk', 'ij,ji->', 'ij,jk->ki', 'ij,ji->j']) yield [subscripts, a, b]
+        for (const subscripts of ['ij,jk->ik', 'ij,jk', 'ij,ji->', 'ij,jk->ki', 'ij,ji->j', 'ij,ji->ij', 'ij,ji->ji'])
+          yield [subscripts, a, b]
         yield ['i,j->ij', draw.block(dtype, [3]), draw.block(dtype, [0])]
       }
     },
