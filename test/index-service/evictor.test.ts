@@ -70,6 +70,21 @@ test('writes wait until there is room, keep their order, and never go beyond the
   assert.ok(shard.evictions > 5 && shard.keys > 50, `${shard.evictions} evictions, ${shard.keys} keys`)
 })
 
+test('a small write waits behind a large one that waits', async () => {
+  const shard = new FakeShard()
+  const evictor = new Evictor(shard, BOUND)
+  evictor.rule = rule
+  const began: string[] = []
+  const write = (name: string, bytes: number): Promise<void> =>
+    evictor.admit([{ name: 'SET', args: [Buffer.alloc(bytes)] }], () => {
+      began.push(name)
+      return shard.write()
+    })
+  const share = BOUND / 32
+  await Promise.all([write('first', share / 2), write('large', share), write('small', 1)])
+  assert.deepEqual(began, ['first', 'large', 'small'])
+})
+
 test('without a rule all go at once', async () => {
   const shard = new FakeShard()
   assert.deepEqual(await writeMany(shard, new Evictor(shard, BOUND), 200), ascending(200))

@@ -69,6 +69,52 @@ test('a table and its reader hold what a Map holds, whatever is done', () => {
   assert.equal(reader.get(key(1)), undefined)
 })
 
+test('a reader finds every key that stays, at each step of the writer', () => {
+  using both = opened(3)
+  const { table, reader } = both
+  const names = Array.from({ length: 300 }, (_, at) => key(at))
+  const value = Buffer.alloc(40, 7)
+  let stays: Buffer[] = []
+  let looks = 0
+  // All that the writer does step by step is done by these.
+  const { store, add } = Atomics
+  const look = (): void => {
+    Object.assign(Atomics, { store, add })
+    for (const name of stays) {
+      const found = reader.get(name)
+      looks += 1
+      assert.ok(found !== undefined, `${text(name)} is missing, of ${stays.length}`)
+    }
+    Object.assign(Atomics, watched)
+  }
+  const watched = {
+    store: (...args: Parameters<typeof store>) => {
+      const stored = store(...args)
+      look()
+      return stored
+    },
+    add: (...args: Parameters<typeof add>) => {
+      const added = add(...args)
+      look()
+      return added
+    },
+  }
+  try {
+    for (const [at, name] of names.entries()) {
+      Object.assign(Atomics, watched)
+      table.set(name, value)
+      stays = [...names.slice(Math.max(0, at - 30), at + 1)]
+    }
+    for (const name of names.slice(0, 200)) {
+      stays = [names[250]!, names[299]!]
+      table.delete(name)
+    }
+  } finally {
+    Object.assign(Atomics, { store, add })
+  }
+  assert.ok(looks > 10_000, `${looks}`)
+})
+
 test('memory that is written over and over stays as large as what is in it', () => {
   using both = opened()
   const { table } = both

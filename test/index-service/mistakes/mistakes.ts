@@ -1,0 +1,185 @@
+/** Mistakes that could have been made in an index, each as a change of what the compiler wrote. */
+export interface IndexMistake {
+  readonly name: string
+  /** What goes wrong with it. */
+  readonly breaks: string
+  /** Occurs exactly once in the room. */
+  readonly find: string
+  readonly replace: string
+  /** One of these tests, below `test/`, fails with it. */
+  readonly tests: readonly string[]
+}
+
+const TABLE = ['index-service/memory/record-table.test']
+const MARKS = ['index-service/memory/use-marks.test']
+const MACHINE = ['index-service/state/shard-machine.test', 'index-service/state/databases.test']
+const VICTIMS = ['index-service/state/victims.test']
+const EVICTOR = ['index-service/evictor.test']
+const BACKUP = ['index-service/backup.test']
+const REDIS = ['index-service/commands/differential.test']
+
+/** It changes nothing that matters, so nothing may fail with it. */
+export const canary: IndexMistake = {
+  name: 'marks are found the other way round',
+  breaks: 'nothing',
+  find: 'const segment = hash >>> MARK_BITS & this.#header[HeaderWord.MarkSegments] - 1;',
+  replace: 'const segment = this.#header[HeaderWord.MarkSegments] - 1 & hash >>> MARK_BITS;',
+  tests: [...TABLE, ...MACHINE, ...EVICTOR],
+}
+
+export const mistakes: readonly IndexMistake[] = [
+  {
+    name: 'a value that was written over counts as whole',
+    breaks: 'readers from outside get torn values',
+    find: 'if (Atomics.load(words, HeaderWord.Reused) !== reused) continue;',
+    replace: '',
+    tests: TABLE,
+  },
+  {
+    name: 'a key that moves counts as absent',
+    breaks: 'readers miss keys while the table grows',
+    find: 'return Atomics.load(head.words, versionWord) === version ? void 0 : "again";',
+    replace: 'return void 0;',
+    tests: TABLE,
+  },
+  {
+    name: 'a record stays alive after it was replaced',
+    breaks: 'memory that is written over and over grows without end',
+    find: 'this.#segments.release(before, this.#bytesAt(before));',
+    replace: '',
+    tests: TABLE,
+  },
+  {
+    name: 'a cursor of SCAN goes on in the order of the table',
+    breaks: 'SCAN misses keys of a table that has grown meanwhile',
+    find: 'return reversed(reversed((cursor | ~mask) >>> 0) + 1 >>> 0);',
+    replace: 'return cursor + 1 > mask ? 0 : cursor + 1;',
+    tests: TABLE,
+  },
+  {
+    name: 'watched keys are not looked at',
+    breaks: 'a transaction runs although what it depends on has changed',
+    find: 'if (watched !== void 0 && !watched.every((key) => this.#isUnchanged(key))) return null;',
+    replace: '',
+    tests: MACHINE,
+  },
+  {
+    name: 'a database that was swapped has not changed',
+    breaks: 'a transaction runs although SWAPDB has put other keys in their place',
+    find: 'return version === 0 ? 0 : Math.max(version, this.#swapped[db]);',
+    replace: 'return version;',
+    tests: MACHINE,
+  },
+  {
+    name: 'a key expires one millisecond late',
+    breaks: 'a key is there at the time at which it expires',
+    find: 'return expireAtMs === 0 || expireAtMs > this.#moment.timeMs;',
+    replace: 'return expireAtMs === 0 || expireAtMs >= this.#moment.timeMs;',
+    tests: MACHINE,
+  },
+  {
+    name: 'a call that waits is served and stays',
+    breaks: 'one call takes two elements',
+    find: 'this.#waiters.serve(waiter, reply);',
+    replace: '',
+    tests: MACHINE,
+  },
+  {
+    name: 'a snapshot forgets when databases were swapped',
+    breaks: 'replicas that were restored judge watched keys differently',
+    find: 'for (const db of this.#swapped.keys()) this.#swapped[db] = reader.count();',
+    replace: 'for (const _ of this.#swapped) reader.count();',
+    tests: MACHINE,
+  },
+  {
+    name: 'programs do not see that groups have changed',
+    breaks: 'a script takes effect although another took the same entries',
+    find: 'return Math.max(version, this.stream(key).groupsChangedAt);',
+    replace: 'return version;',
+    tests: MACHINE,
+  },
+  {
+    name: 'a key that has changed is evicted',
+    breaks: 'what was just written goes first',
+    find: 'if (victim.version !== 0 && this.#isUnchanged(victim) && ',
+    replace: 'if (victim.version !== 0 && ',
+    tests: VICTIMS,
+  },
+  {
+    name: 'what was used last goes first',
+    breaks: 'a cache keeps what no one asks for',
+    find: 'const sign = rule.by === "recency" ? -1 : 1;',
+    replace: 'const sign = 1;',
+    tests: VICTIMS,
+  },
+  {
+    name: 'marks are not divided when they grow',
+    breaks: 'half of all records seem to be unused since 1970',
+    find: 'for (let at = 0; at < segments; at += 1) this.#segment(segments + at, fix).set(this.#segment(at, fix));',
+    replace: 'for (let at = 0; at < segments; at += 1) this.#segment(segments + at, fix);',
+    tests: MARKS,
+  },
+  {
+    name: 'what looks at a key uses it',
+    breaks: 'OBJECT IDLETIME is always 0',
+    find: 'this.#records.nowMs = spec.isGlance ? 0 : this.#context.timeMs;',
+    replace: '',
+    tests: VICTIMS,
+  },
+  {
+    name: 'writes do not wait behind others',
+    breaks: 'a later write of a connection overtakes an earlier one that waits for room',
+    find: 'if (this.#line.length === 0 && this.#fits(bytes)) return this.#go(bytes, write);',
+    replace: 'if (this.#fits(bytes)) return this.#go(bytes, write);',
+    tests: EVICTOR,
+  },
+  {
+    name: 'what is under way is not counted',
+    breaks: 'writes that were let go are refused',
+    find: 'this.#underWayBytes += bytes;',
+    replace: '',
+    tests: EVICTOR,
+  },
+  {
+    name: 'writes wait for ever where no key may go',
+    breaks: 'a full index hangs',
+    find: 'if (victims.length === 0) return this.#underWayBytes > 0 ? "later" : "none";',
+    replace: 'if (victims.length === 0) return "later";',
+    tests: EVICTOR,
+  },
+  {
+    name: 'a backup forgets what changes while keys are read',
+    breaks: 'a backup mixes what was so at different moments',
+    find: 'for (const changes of this.#running) changes.add(key, db);',
+    replace: '',
+    tests: BACKUP,
+  },
+  {
+    name: 'a backup goes on after all keys were removed',
+    breaks: 'keys that were removed come back',
+    find: 'if (changes.isAll) return void 0;',
+    replace: '',
+    tests: BACKUP,
+  },
+  {
+    name: 'a backup that is cut off is restored',
+    breaks: 'half of the keys are lost without a word',
+    find: 'if (number !== parts || endBytes !== this.lengthBytes) throw damaged(this.path, at);',
+    replace: '',
+    tests: BACKUP,
+  },
+  {
+    name: 'the tail of a tag counts',
+    breaks: 'keys of one tag are in different shards',
+    find: 'closing > opening + 1 ? crc16(key, opening + 1, closing) : ',
+    replace: '',
+    tests: ['index-service/keys/slot.test'],
+  },
+  {
+    name: 'a list is served from the wrong end',
+    breaks: 'BLPOP takes the last element',
+    find: 'return readyKey === void 0 || latin1Of(readyKey) === latin1Of(key);',
+    replace: 'return true;',
+    tests: [...MACHINE, ...REDIS],
+  },
+]
