@@ -67,7 +67,13 @@ export type ConnectionEvent =
   | { readonly type: 'connect-error'; readonly status: number }
   | { readonly type: 'unreachable'; readonly status: number }
   | { readonly type: 'rejected'; readonly status: number; readonly privateData: Uint8Array }
-  | { readonly type: 'established'; readonly peer: DatagramPeer | undefined; readonly privateData: Uint8Array }
+  /** `offer`: what a peer announced whose answer was not told of before, because the carrier moves the queue pair. */
+  | {
+      readonly type: 'established'
+      readonly peer: DatagramPeer | undefined
+      readonly privateData: Uint8Array
+      readonly offer?: ConnectionOffer
+    }
   /** `lost`: it went without a word, as far as the carrier can tell. */
   | { readonly type: 'disconnected'; readonly lost: boolean }
   | { readonly type: 'device-removal' }
@@ -98,7 +104,11 @@ export interface ConnectionIdentifier {
   /** The active end's queue pair is ready: rdma_establish. */
   establish(): void
   disconnect(): void
-  /** rdma_init_qp_attr: the attributes that lead the queue pair `endpoint` to `state`. */
+  /**
+   * rdma_init_qp_attr: the attributes that lead the queue pair `endpoint` to `state`. Those for RTR have no address vector
+   * if the carrier leads the queue pair from INIT on, as on iWARP devices: `connect` and `accept` do so, and
+   * `established` tells of it at both ends.
+   */
   queuePairAttributes(state: QueuePairState, endpoint: LocalEndpoint): QueuePairAttributes
   joinMulticast(group: ConnectionAddress): void
   leaveMulticast(group: ConnectionAddress): void

@@ -189,6 +189,7 @@ export class ConnectionSide implements ConnectionActions {
       return
     }
     this.limits = readAtomicLimits(this.#options, this.pair, this.offer)
+    if (this.#attributes(QueuePairState.ReadyToReceive).addressVector === undefined) return
     const { maxReadAtomic, maxDestinationReadAtomic } = this.limits
     const { minRnrTimer, ackTimeout } = this.#options
     this.#modify(QueuePairState.ReadyToReceive, {
@@ -297,6 +298,10 @@ export class ConnectionSide implements ConnectionActions {
       case 'established':
         this.peer = event.peer
         if (event.peer !== undefined) this.privateData = event.privateData
+        if (event.offer !== undefined && this.machine.state === 'requesting') {
+          this.offer = event.offer
+          this.privateData = event.offer.privateData
+        }
         break
     }
     const error = errorOf(event, this.remoteText)

@@ -17,6 +17,7 @@ export const Errno = {
   EOPNOTSUPP: 95,
   EADDRINUSE: 98,
   ETIMEDOUT: 110,
+  ECONNREFUSED: 111,
   ECANCELED: 125,
 } as const
 
