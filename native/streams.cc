@@ -19,7 +19,7 @@ namespace aether {
 // What `pollStreams` tells of a stream: src/native/addon.ts has the same numbers.
 enum class StreamEvent : int32_t { Received = 1, Writable = 2, Ended = 3, Accepted = 4, NotAccepted = 5 };
 
-constexpr double kReads = 1, kWrites = 2, kListens = 4, kInterests = 7;
+constexpr double kReads = 1, kWrites = 2, kListens = 4, kEnds = 8, kInterests = 15;
 constexpr size_t kEventNumbers = 4;
 constexpr size_t kEventsMax = 256;
 // With less room a stream waits for the next call.
@@ -79,6 +79,32 @@ static napi_value ListenStream(napi_env env, napi_callback_info info) {
   return throwSystem(env, call, error);
 }
 
+// It is writable once it is connected, and has ended where it cannot be.
+static napi_value ConnectStream(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const std::string text = arguments.text(0, "address", INET6_ADDRSTRLEN);
+  const auto port = static_cast<uint16_t>(arguments.integer(1, "port", 0, UINT16_MAX));
+  const std::string from = arguments.text(2, "source", INET6_ADDRSTRLEN);
+  if (!arguments.ok()) return nullptr;
+  Address address, source;
+  socklen_t length = 0, sourceLength = 0;
+  const bool isBound = !from.empty();
+  if (!parseAddress(text, port, &address, &length) || (isBound && !parseAddress(from, 0, &source, &sourceLength))) {
+    arguments.fail("address", "addresses must be IPv4 or IPv6 addresses in digits");
+    return nullptr;
+  }
+  const int descriptor = socket(address.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return throwSystem(env, "socket", errno);
+  const int on = 1;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  const bool mayConnect = !isBound || bind(descriptor, &source.any, sourceLength) == 0;
+  if (mayConnect && (connect(descriptor, &address.any, length) == 0 || errno == EINPROGRESS))
+    return makeNumber(env, descriptor);
+  const int error = errno;
+  close(descriptor);
+  return throwSystem(env, "connect", error);
+}
+
 static napi_value StreamAddress(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const int descriptor = arguments.descriptor(0, "descriptor");
@@ -113,7 +139,8 @@ constexpr uint64_t kListener = 1ULL << 32;
 static int control(int set, int operation, int descriptor, int interest) {
   struct epoll_event event = {};
   event.events = ((interest & static_cast<int>(kReads)) != 0 ? static_cast<uint32_t>(EPOLLIN) : 0U) |
-                 ((interest & static_cast<int>(kWrites)) != 0 ? static_cast<uint32_t>(EPOLLOUT) : 0U);
+                 ((interest & static_cast<int>(kWrites)) != 0 ? static_cast<uint32_t>(EPOLLOUT) : 0U) |
+                 ((interest & static_cast<int>(kEnds)) != 0 ? static_cast<uint32_t>(EPOLLRDHUP) : 0U);
   event.data.u64 = static_cast<uint32_t>(descriptor);
   if ((interest & static_cast<int>(kListens)) != 0) event.data.u64 |= kListener;
   return epoll_ctl(set, operation, descriptor, &event);
@@ -135,6 +162,10 @@ static napi_value AddStream(napi_env env, napi_callback_info info) {
 
 static napi_value ChangeStream(napi_env env, napi_callback_info info) {
   return controlOf(env, info, EPOLL_CTL_MOD);
+}
+
+static napi_value RemoveStream(napi_env env, napi_callback_info info) {
+  return controlOf(env, info, EPOLL_CTL_DEL);
 }
 
 // What is told of one call, as far as there is room.
@@ -228,7 +259,7 @@ static napi_value PollStreams(napi_env env, napi_callback_info info) {
     if ((ready & EPOLLOUT) != 0) told.tell(descriptor, StreamEvent::Writable, 0, 0);
     if ((ready & EPOLLIN) != 0 && !told.isFull())
       told.receive(descriptor);
-    else if ((ready & (EPOLLERR | EPOLLHUP)) != 0 && (ready & EPOLLIN) == 0 && !told.isFull())
+    else if ((ready & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0 && (ready & EPOLLIN) == 0 && !told.isFull())
       told.tell(descriptor, StreamEvent::Ended, 0, failureOf(descriptor));
   }
   return makeNumber(env, static_cast<double>(told.count()));
@@ -296,10 +327,12 @@ static napi_value EndStream(napi_env env, napi_callback_info info) {
 
 void registerStreams(napi_env env, napi_value exports) {
   define(env, exports, "listenStream", ListenStream);
+  define(env, exports, "connectStream", ConnectStream);
   define(env, exports, "streamAddress", StreamAddress);
   define(env, exports, "createStreamSet", CreateStreamSet);
   define(env, exports, "addStream", AddStream);
   define(env, exports, "changeStream", ChangeStream);
+  define(env, exports, "removeStream", RemoveStream);
   define(env, exports, "pollStreams", PollStreams);
   define(env, exports, "sendStream", SendStream);
   define(env, exports, "sendStreams", SendStreams);

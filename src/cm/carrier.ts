@@ -1,6 +1,7 @@
 /**
- * The seam of this room: what it needs of a carrier of connection messages. There are three: librdmacm for real
- * devices, sockets in the runtime directory for the embedded one, and TCP ports for the tcp devices. The shape is that
+ * The seam of this room: what it needs of a carrier of connection messages. There are four: librdmacm for real
+ * devices, sockets in the runtime directory for the embedded one, TCP ports for the tcp devices, and MPA between those
+ * and other programs. The shape is that
  * of rdma_cm(7): identifiers, calls that return at once, and events.
  *
  * - Calls that fail at once throw; calls that take time end with an event. Events are never given from within a call.
@@ -8,7 +9,7 @@
  *   event.
  * - An identifier never keeps the program alive by itself.
  */
-import type { AddressVector, Gid, QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
+import type { AddressVector, Gid, QueuePair, QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
 import type { ConnectionAddress } from './address.ts'
 
 /** `tcp` connects (RC); `udp` finds the queue pair of a datagram service (UD). Their ports are apart. */
@@ -94,6 +95,11 @@ export interface ConnectionIdentifier {
   readonly deviceName: string | undefined
   readonly local: ConnectionAddress | undefined
   readonly remote: ConnectionAddress | undefined
+  /**
+   * Told of the queue pair, in INIT, before `connect` and `accept`, by carriers that need it: its connection carries
+   * their own messages first.
+   */
+  usePair?(pair: QueuePair): void
   /** rdma_bind_addr + rdma_listen. Port 0 takes a free one; `local` then says which. */
   listen(local: ConnectionAddress, backlog: number): Promise<void>
   resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress, timeoutMs: number): void
@@ -116,6 +122,6 @@ export interface ConnectionIdentifier {
 }
 
 export interface Carrier {
-  readonly name: 'shm' | 'rdmacm' | 'tcp'
+  readonly name: 'shm' | 'rdmacm' | 'tcp' | 'iwarp'
   createIdentifier(portSpace: PortSpace): ConnectionIdentifier
 }

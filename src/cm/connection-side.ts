@@ -174,6 +174,7 @@ export class ConnectionSide implements ConnectionActions {
     this.limits = readAtomicLimits(this.#options, pair, this.offer)
     const access = this.#isDatagram ? {} : { access: this.#options.access ?? ALL_RIGHTS }
     this.#modify(QueuePairState.Init, access)
+    this.identifier.usePair?.(pair)
     this.#options.prepare?.(pair)
   }
 

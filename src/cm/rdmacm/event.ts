@@ -33,8 +33,11 @@ const datagramRejections: ReadonlyMap<number, number> = new Map([
   [3, RejectStatus.NoQueuePair],
 ])
 
-/** Over iWARP a rejection is an errno: the peer's program has refused. */
-const refusals: ReadonlyMap<number, number> = new Map([[-Errno.ECONNREFUSED, RejectStatus.Consumer]])
+/** Over iWARP a rejection is an errno, which depends on the driver: the peer's program has refused. */
+const refusals: ReadonlyMap<number, number> = new Map([
+  [-Errno.ECONNREFUSED, RejectStatus.Consumer],
+  [-Errno.ECONNRESET, RejectStatus.Consumer],
+])
 
 /** The words of one event, and their meaning. */
 export class EventWords {
