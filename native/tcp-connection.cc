@@ -32,6 +32,9 @@ constexpr size_t kGuestsMost = 4096;
 // What acknowledges is a process and not a device, so it may take some scheduling. A process that ended is known at
 // once, by its reset.
 constexpr uint64_t kTimeoutLeast = 5000 * kMillisecond;
+// A caller that has not agreed to speak first may never do so. After this time it has long seen the reply, and takes
+// what comes; the kernel's siw waits for nothing.
+constexpr uint64_t kCallerFirstNs = 100 * kMillisecond;
 // 4.3 s: a peer that is no process answers sooner, and one that is gets the least that any gets.
 constexpr uint8_t kForeignTimeout = 20;
 constexpr int kUserTimeoutMs = 30000;
@@ -353,16 +356,17 @@ int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption) {
   stream.phase = Stream::Phase::Up;
   stream.isForeign = true;
   stream.crc = adoption.crc;
-  stream.mayBegin = adoption.isCaller;
   stream.segmentMost = segmentMostOf(own);
   pair->now = IBV_QPS_RTS;
   pair->progressAt = nowNs();
+  const bool isAgreed = adoption.ready != Adoption::Ready::None;
+  if (!adoption.isCaller) stream.mayBeginAt = isAgreed ? UINT64_MAX : pair->progressAt + kCallerFirstNs;
   watch(pair, false);
   if (adoption.replyBytes > 0) {
     stream.out.assign(adoption.reply, adoption.reply + adoption.replyBytes);
     stream.outEnd = adoption.replyBytes;
   }
-  if (adoption.ready != Adoption::Ready::None) sendReady(pair, adoption.ready == Adoption::Ready::Read);
+  if (adoption.isCaller && isAgreed) sendReady(pair, adoption.ready == Adoption::Ready::Read);
   transmit(pair);
   return 0;
 }

@@ -219,9 +219,9 @@ struct Stream {
   bool isLeft = false;  // to the program, which polls
   bool crc = false;
   bool isForeign = false;
-  bool mayBegin = true;  // MPA's responder waits for the first message of the caller
   size_t segmentMost = kSegmentMost;
   uint64_t nonce = 0, peerNonce = 0;
+  uint64_t mayBeginAt = 0;  // 0 once it may, or may at once: MPA's responder lets the caller speak first
   uint64_t retryAt = 0, retryNs = 0, connectUntil = 0;
   uint32_t peerExpects = 0;  // the sequence number that the peer expects of this end
   // Out: bytes that the socket has not taken yet, from `outAt` to `outEnd`.

@@ -538,7 +538,7 @@ bool step(QueuePair* pair) {
       return false;
     }
   }
-  stream.mayBegin = true;
+  stream.mayBeginAt = 0;
   const size_t headerBytes = stream.header.bytes();
   if (isRequest(stream.header.op) && stream.phase == Stream::Phase::Up) noteEstablished(pair);
   if (!isPlaced(stream.header)) {

@@ -205,7 +205,8 @@ bool sendNext(QueuePair* pair) {
     return true;
   }
   send.begun = true;
-  if (stream.phase != Stream::Phase::Up || stream.peerExpects != pair->attributes.sq_psn || !stream.mayBegin) return false;
+  if (stream.phase != Stream::Phase::Up || stream.peerExpects != pair->attributes.sq_psn) return false;
+  if (stream.mayBeginAt != 0 && nowNs() < stream.mayBeginAt) return false;
   if (stream.waiting && nowNs() < stream.resumeAt) return false;
   stream.waiting = false;
   const bool isBeginning = stream.stage == 0 && stream.segmentAt == 0;

@@ -227,7 +227,7 @@ export interface AdoptedStream {
   /** READs of the peer that may be under way here, and of this end there. */
   readonly ird: number
   readonly ord: number
-  /** What the caller sends first if it has nothing to say: a message without bytes. */
+  /** What both have agreed that the caller sends first, even if it has nothing to say: a message without bytes. */
   readonly ready: 'none' | 'write' | 'read'
   /** MPA's reply of the end that was called, sent before all else; empty at the other one. */
   readonly reply: Uint8Array

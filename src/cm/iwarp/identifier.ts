@@ -216,7 +216,7 @@ export class IwarpIdentifier implements ConnectionIdentifier {
       depths: depths === undefined ? undefined : { ird, ord, ready },
       privateData,
     })
-    this.#comeUp({ crc, ird, ord, ready: 'none', reply })
+    this.#comeUp({ crc, ird, ord, ready: ready[0] ?? 'none', reply })
     this.#soon({ type: 'established', peer: undefined, privateData: NO_DATA })
   }
 
