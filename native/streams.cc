@@ -52,6 +52,15 @@ static bool parseAddress(const std::string& text, uint16_t port, Address* addres
   return true;
 }
 
+Environment::~Environment() {
+  for (const int descriptor : streams) close(descriptor);
+}
+
+static napi_value kept(napi_env env, int descriptor) {
+  environmentOf(env)->streams.insert(descriptor);
+  return makeNumber(env, descriptor);
+}
+
 static napi_value ListenStream(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const std::string text = arguments.text(0, "address", INET6_ADDRSTRLEN);
@@ -73,7 +82,7 @@ static napi_value ListenStream(napi_env env, napi_callback_info info) {
     call = "listen";
     result = listen(descriptor, kBacklog);
   }
-  if (result == 0) return makeNumber(env, descriptor);
+  if (result == 0) return kept(env, descriptor);
   const int error = errno;
   close(descriptor);
   return throwSystem(env, call, error);
@@ -99,7 +108,7 @@ static napi_value ConnectStream(napi_env env, napi_callback_info info) {
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const bool mayConnect = !isBound || bind(descriptor, &source.any, sourceLength) == 0;
   if (mayConnect && (connect(descriptor, &address.any, length) == 0 || errno == EINPROGRESS))
-    return makeNumber(env, descriptor);
+    return kept(env, descriptor);
   const int error = errno;
   close(descriptor);
   return throwSystem(env, "connect", error);
@@ -131,7 +140,7 @@ static napi_value StreamAddress(napi_env env, napi_callback_info info) {
 
 static napi_value CreateStreamSet(napi_env env, napi_callback_info) {
   const int set = epoll_create1(EPOLL_CLOEXEC);
-  return set < 0 ? throwSystem(env, "epoll_create1", errno) : makeNumber(env, set);
+  return set < 0 ? throwSystem(env, "epoll_create1", errno) : kept(env, set);
 }
 
 constexpr uint64_t kListener = 1ULL << 32;
@@ -171,8 +180,9 @@ static napi_value RemoveStream(napi_env env, napi_callback_info info) {
 // What is told of one call, as far as there is room.
 class Told {
  public:
-  Told(Int32s events, Bytes bytes)
-      : numbers_(events.data), most_(std::min(events.length / kEventNumbers, kEventsMax)), bytes_(bytes) {}
+  Told(Environment* environment, Int32s events, Bytes bytes)
+      : environment_(environment),
+        numbers_(events.data), most_(std::min(events.length / kEventNumbers, kEventsMax)), bytes_(bytes) {}
 
   size_t count() const { return count_; }
   bool isFull() const { return count_ == most_ || bytes_.length - used_ < kRoomLeast; }
@@ -214,11 +224,13 @@ class Told {
         close(descriptor);
         return;
       }
+      environment_->streams.insert(descriptor);
       tell(descriptor, StreamEvent::Accepted, 0, listener);
     }
   }
 
  private:
+  Environment* environment_;
   int32_t* numbers_;
   size_t most_;
   Bytes bytes_;
@@ -247,7 +259,7 @@ static napi_value PollStreams(napi_env env, napi_callback_info info) {
   const size_t most = std::clamp<size_t>(events.length / kEventNumbers / 2, 1, kEventsMax / 2);
   const int count = epoll_wait(set, found, static_cast<int>(most), 0);
   if (count < 0 && errno != EINTR) return throwSystem(env, "epoll_wait", errno);
-  Told told(events, bytes);
+  Told told(environmentOf(env), events, bytes);
   // What is left out stays ready, and comes next time.
   for (int index = 0; index < count && !told.isFull(); index++) {
     const auto descriptor = static_cast<int>(static_cast<uint32_t>(found[index].data.u64));

@@ -157,6 +157,7 @@ export class IwarpIdentifier implements ConnectionIdentifier {
       kind: 'request',
       crc: !this.#isWithinMachine,
       rejected: false,
+      revision: 2,
       depths: { ird, ord, ready: ['write', 'read'] },
       privateData,
     })
@@ -204,7 +205,7 @@ export class IwarpIdentifier implements ConnectionIdentifier {
 
   accept(parameters: ConnectionParameters): void {
     const { privateData, responderResources, initiatorDepth } = checkedParameters(parameters, this.portSpace, 'accept')
-    const { depths, crc: isCrcAsked } = this.#request!
+    const { depths, revision, crc: isCrcAsked } = this.#request!
     const crc = isCrcAsked || !this.#isWithinMachine
     const ird = responderResources
     const ord = Math.min(initiatorDepth, depths?.ird ?? UNSAID_DEPTH)
@@ -213,6 +214,7 @@ export class IwarpIdentifier implements ConnectionIdentifier {
       kind: 'reply',
       crc,
       rejected: false,
+      revision,
       depths: depths === undefined ? undefined : { ird, ord, ready },
       privateData,
     })
@@ -222,11 +224,12 @@ export class IwarpIdentifier implements ConnectionIdentifier {
 
   reject(privateData: Uint8Array): void {
     const data = checkedPrivateData(privateData, this.portSpace, 'reject')
-    const { depths, crc } = this.#request!
+    const { depths, revision, crc } = this.#request!
     this.#send({
       kind: 'reply',
       crc,
       rejected: true,
+      revision,
       depths: depths === undefined ? undefined : { ird: 0, ord: 0, ready: [] },
       privateData: data,
     })

@@ -37,18 +37,20 @@ export interface MpaFrame {
   readonly kind: keyof typeof keys
   readonly crc: boolean
   readonly rejected: boolean
-  /** Missing in revision 1. */
+  /** 1 or 2. A reply has that of its request. */
+  readonly revision: number
+  /** Missing in revision 1, and where a peer of revision 2 leaves them out. */
   readonly depths: MpaDepths | undefined
   readonly privateData: Uint8Array
 }
 
-export function encodeMpa({ kind, crc, rejected, depths, privateData }: MpaFrame): Uint8Array {
+export function encodeMpa({ kind, crc, rejected, revision, depths, privateData }: MpaFrame): Uint8Array {
   const depthBytes = depths === undefined ? 0 : DEPTH_BYTES
   const bytes = new Uint8Array(HEAD_BYTES + depthBytes + privateData.length)
   const view = new DataView(bytes.buffer)
   bytes.set(new TextEncoder().encode(keys[kind]))
-  const revision = depths === undefined ? 1 : 2 | Flag.Enhanced
-  view.setUint16(KEY_BYTES, revision | (crc ? Flag.Crc : 0) | (rejected ? Flag.Reject : 0))
+  const flags = (crc ? Flag.Crc : 0) | (rejected ? Flag.Reject : 0) | (depths === undefined ? 0 : Flag.Enhanced)
+  view.setUint16(KEY_BYTES, revision | flags)
   view.setUint16(KEY_BYTES + 2, depthBytes + privateData.length)
   if (depths !== undefined) {
     const { ird, ord, ready } = depths
@@ -79,8 +81,9 @@ export function decodeMpa(bytes: Uint8Array, kind: keyof typeof keys): MpaFrame 
     kind,
     crc: (flags & Flag.Crc) !== 0,
     rejected: (flags & Flag.Reject) !== 0,
+    revision,
     depths: isEnhanced ? decodeDepths(view.getUint16(HEAD_BYTES), view.getUint16(HEAD_BYTES + 2)) : undefined,
-    privateData: bytes.slice(HEAD_BYTES + (isEnhanced ? DEPTH_BYTES : 0)),
+    privateData: Uint8Array.from(bytes.subarray(HEAD_BYTES + (isEnhanced ? DEPTH_BYTES : 0))),
   }
 }
 
