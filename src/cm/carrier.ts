@@ -111,9 +111,8 @@ export interface ConnectionIdentifier {
   establish(): void
   disconnect(): void
   /**
-   * rdma_init_qp_attr: the attributes that lead the queue pair `endpoint` to `state`. Those for RTR have no address vector
-   * if the carrier leads the queue pair from INIT on, as on iWARP devices: `connect` and `accept` do so, and
-   * `established` tells of it at both ends.
+   * rdma_init_qp_attr: the attributes that lead the queue pair `endpoint` to `state`. On iWARP the carrier leads it
+   * from INIT on, by `connect` and `accept`: those for RTR then have no address vector. Both ends get `established`.
    */
   queuePairAttributes(state: QueuePairState, endpoint: LocalEndpoint): QueuePairAttributes
   joinMulticast(group: ConnectionAddress): void

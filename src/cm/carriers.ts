@@ -15,7 +15,7 @@ export interface DeviceChoice {
   readonly domain?: ProtectionDomain
   /**
    * The peer is any implementation of iWARP, such as an adapter or the kernel's siw, and not Aether. For a tcp device,
-   * port space `tcp`. Nothing is sent but what the standards have, and the peer proves no secret: a listener with this
+   * port space `tcp`. Nothing is sent but what the standards have. The peer proves no secret, so a listener with this
    * option takes requests from everyone who can reach its address. Default false.
    */
   readonly iwarpPeer?: boolean

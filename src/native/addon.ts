@@ -47,8 +47,8 @@ export const LookNumber = {
 } as const
 
 /**
- * What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. `Ends`: the peer
- * sends nothing more; what it has sent is left to others.
+ * What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. `Ends`: the
+ * peer sends nothing more; what it has sent is left to others.
  */
 export const StreamInterest = { Reads: 1, Writes: 2, Listens: 4, Ends: 8 } as const
 
@@ -291,8 +291,8 @@ export interface Addon {
   /** Listen at an address in digits, IPv4 or IPv6: socket(2), bind(2), listen(2). Port 0: any that is free. */
   listenStream(address: string, port: number): number
   /**
-   * connect(2), from the address `source` unless that is empty. Once it is connected it is writable; if it cannot be, it
-   * has ended.
+   * connect(2), from the address `source` unless that is empty. Once it is connected it is writable; if it cannot be,
+   * it has ended.
    */
   connectStream(address: string, port: number, source: string): number
   /** Such as `127.0.0.1:6379` or `[::1]:6379`: getpeername(2), getsockname(2). '' of one that is not connected. */

@@ -37,9 +37,9 @@ interface Agreed {
 }
 
 /**
- * An identifier of connections with peers that are no Aether: a listener, or one end. Both ends introduce themselves by
- * MPA, over the TCP connection that carries the queue pair. The queue pair then takes a duplicate of its descriptor, and
- * this identifier watches for the end.
+ * An identifier of connections with peers that are not Aether: a listener, or one end. Both ends introduce themselves
+ * by MPA, over the TCP connection that carries the queue pair. The queue pair then takes a duplicate of its descriptor,
+ * and this identifier watches for the end.
  */
 export class IwarpIdentifier implements ConnectionIdentifier {
   onEvent: (event: ConnectionEvent) => void = () => undefined

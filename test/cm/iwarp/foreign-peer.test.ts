@@ -6,10 +6,11 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Connection, type ConnectionOptions, connect, listen } from '../../../src/cm/index.ts'
+import { Random } from '../../../src/runtime/index.ts'
 import { Access, CompletionStatus, deviceNames, type MemoryRegion, QueuePairState } from '../../../src/verbs/index.ts'
 import { RpingEnd } from '../../rdma/support/rping.ts'
 import { encodeFrame, ForeignListener, ForeignPeer, type Frame, Mpa } from '../../support/foreign-peer.ts'
-import { ControlKind, control, Op, Queue, readRequest, type Segment } from '../../support/iwarp.ts'
+import { ControlKind, control, encodeSegment, Op, Queue, readRequest, type Segment } from '../../support/iwarp.ts'
 
 const DEVICE = 'tcp-lo'
 const HOST = '127.0.0.1'
@@ -333,6 +334,48 @@ test('callers that are none are hung up on, and the others do not notice', optio
   listener.close()
   await quiet.until(() => quiet.closed, 'the listener takes its callers with it')
 })
+
+/** Conversations with some bits turned over, of which one in this many frames ends nothing. */
+const MUTANTS = Number(process.env['AETHER_TEST_MUTANTS'] ?? 100)
+
+test(
+  `${MUTANTS} conversations with wrong bytes end, and nothing but their own memory is touched`,
+  options,
+  async () => {
+    const seed = Number(process.env['AETHER_TEST_SEED'] ?? Date.now() % 1_000_000)
+    const random = new Random(seed)
+    using bystander = await Called.by({ depths: [4, 4] })
+    const guarded = bystander.connection.domain.allocate(4096, Access.LocalWrite)
+    guarded.bytes.fill(0x5a)
+    for (let mutant = 0; mutant < MUTANTS; mutant += 1) {
+      using called = await Called.by({ depths: [4, 4], flags: mutant % 2 === 0 ? 0 : Mpa.Crc })
+      const { peer, connection, memory, remote } = called
+      for (let index = 0; index < 4; index += 1)
+        connection.pair.receive({ local: memory.subarray(2048, 2112) }).catch(() => undefined)
+      const right = [
+        { op: Op.Write, stag: remote.key, offset: remote.address, payload: Buffer.alloc(random.below(200)) },
+        readRequest(1, 100, remote),
+        message('some text'),
+        message('half', { last: false }),
+        message('whole', { offset: 4 }),
+        { op: Op.Terminate, queue: Queue.Terminate, payload: Buffer.alloc(4) },
+      ]
+      const bytes = Buffer.concat(right.map((segment) => encodeSegment(segment, false)))
+      for (let count = 1 + random.below(4); count > 0; count -= 1) {
+        const at = random.below(bytes.length)
+        bytes[at] = bytes[at]! ^ (1 << random.below(8))
+      }
+      peer.write(bytes)
+      peer.end()
+      const reason = await connection.closed
+      assert.ok(reason === 'peer' || reason === 'lost', `seed ${seed}: ${reason}`)
+    }
+    assert.ok(
+      guarded.bytes.every((byte) => byte === 0x5a),
+      `seed ${seed}`,
+    )
+  },
+)
 
 test('a reply that is none ends the attempt', options, async () => {
   for (const bytes of [Buffer.from('220 mail.example ESMTP\r\n'), Buffer.concat([REPLY, Buffer.alloc(4)])])
