@@ -138,7 +138,8 @@ static napi_value ModifyQueuePair(napi_env env, napi_callback_info info) {
   return makeNumber(env, errnoOf(ibv_modify_qp(pair->qp, &a, static_cast<int>(mask))));
 }
 
-// adoptTcpStream(pair, descriptor, isCaller, crc, ird, ord, ready, reply): of the tcp provider's devices. 0 or an errno.
+// adoptTcpStream(pair, descriptor, isCaller, crc, ird, ord, ready, reply): of the tcp provider's devices. Returns 0 or
+// an errno.
 static napi_value AdoptTcpStream(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   auto* pair = handleOf<VerbsQueuePair>(arguments, 0);

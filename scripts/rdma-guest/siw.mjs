@@ -21,7 +21,7 @@ const NEEDED = ['crc32c_generic', 'libcrc32c']
  * @throws Error where it cannot be made here: the message says why
  */
 export function siwModules(say) {
-  const missing = ['gcc', 'make', 'tar', 'xz'].filter((tool) => findTool(tool) === undefined)
+  const missing = ['gcc', 'make', 'strip', 'tar', 'xz'].filter((tool) => findTool(tool) === undefined)
   if (missing.length > 0) throw new Error(`siw.ko cannot be compiled: ${missing.join(', ')} is missing here`)
   const kernel = guestKernel(say)
   const folder = `${kernel}-siw`
@@ -66,7 +66,7 @@ function build(release, work, say) {
   const order = NEEDED.flatMap((name) => filesNamed(join(tree, modulesOf(tree)), name)).map((file) =>
     placeModule(file, made),
   )
-  execFileSync('strip', ['--strip-debug', '-o', join(made, 'siw.ko'), join(sources, 'siw.ko')])
+  execFileSync(findTool('strip'), ['--strip-debug', '-o', join(made, 'siw.ko'), join(sources, 'siw.ko')])
   writeFileSync(join(made, 'order'), `${[...order, 'siw.ko'].join('\n')}\n`)
   return made
 }

@@ -10,7 +10,7 @@ export const siwAddress: string = process.env['AETHER_RDMA_ADDRESS'] ?? ''
 /** A second address of the same machine, to which the first is another. */
 export const otherAddress = '10.9.0.9'
 
-/** A file has one guest, and this is called once in it. soft-RoCE has the same address, by which rdma_cm finds a device. */
+/** Called once in a guest. soft-RoCE has the same address, by which rdma_cm finds a device, so it goes. */
 export function makeSiw(): void {
   const run = (command: string, ...words: readonly string[]): unknown => execFileSync(command, words)
   run('rdma', 'link', 'delete', 'rxe0')
