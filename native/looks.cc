@@ -14,6 +14,8 @@ constexpr uint32_t kChunkShift = 21, kUnitMask = (1U << kChunkShift) - 1, kUnitB
 // Words of the first chunk, of a bucket, and of a record.
 constexpr size_t kBucketsWord = 2, kSeedWord = 5, kMarkSegmentsWord = 10, kMarkModeWord = 11, kSpacesWord = 16;
 constexpr size_t kMarksWord = 32, kMarkSegmentsMax = 512, kBucketSegmentsWord = 4096;
+// As many chunks as the header has descriptors for.
+constexpr size_t kChunksMax = kBucketSegmentsWord - 1024;
 constexpr size_t kBucketSegmentsMax = 61440, kBucketsPerSegment = 4096, kUnitsPerBucket = 8, kBucketBytes = 64;
 constexpr size_t kNextWord = 1, kSlotsWord = 2, kSlotsPerBucket = 7;
 constexpr size_t kKeyBytesWord = 1, kValueBytesWord = 2, kRecordHeadBytes = 16;
@@ -79,7 +81,8 @@ class Records {
  public:
   Records(napi_env env, napi_value chunks, double nowMs) : env_(env), array_(chunks), nowMs_(nowMs) {
     uint32_t count = 0;
-    if (napi_get_array_length(env, chunks, &count) == napi_ok) chunks_.resize(count);
+    // An array may say any length, and memory would be taken for it.
+    if (napi_get_array_length(env, chunks, &count) == napi_ok && count <= kChunksMax) chunks_.resize(count);
     header_ = words(0, kTableChunkBytes);
   }
 

@@ -92,6 +92,8 @@ static napi_value CloseDescriptor(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const int descriptor = arguments.descriptor(0, "descriptor");
   if (!arguments.ok()) return nullptr;
+  // Before it is closed: another thread may have its number at once.
+  environmentOf(env)->streams.erase(descriptor);
   if (close(descriptor) != 0 && errno != EINTR) return throwSystem(env, "close", errno);
   return nullptr;
 }

@@ -19,7 +19,7 @@ namespace aether {
 // What `pollStreams` tells of a stream: src/native/addon.ts has the same numbers.
 enum class StreamEvent : int32_t { Received = 1, Writable = 2, Ended = 3, Accepted = 4, NotAccepted = 5 };
 
-constexpr double kReads = 1, kWrites = 2, kListens = 4, kInterests = 7;
+constexpr double kReads = 1, kWrites = 2, kListens = 4, kEnds = 8, kInterests = 15;
 constexpr size_t kEventNumbers = 4;
 constexpr size_t kEventsMax = 256;
 // With less room a stream waits for the next call.
@@ -52,6 +52,15 @@ static bool parseAddress(const std::string& text, uint16_t port, Address* addres
   return true;
 }
 
+Environment::~Environment() {
+  for (const int descriptor : streams) close(descriptor);
+}
+
+static napi_value kept(napi_env env, int descriptor) {
+  environmentOf(env)->streams.insert(descriptor);
+  return makeNumber(env, descriptor);
+}
+
 static napi_value ListenStream(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const std::string text = arguments.text(0, "address", INET6_ADDRSTRLEN);
@@ -73,10 +82,36 @@ static napi_value ListenStream(napi_env env, napi_callback_info info) {
     call = "listen";
     result = listen(descriptor, kBacklog);
   }
-  if (result == 0) return makeNumber(env, descriptor);
+  if (result == 0) return kept(env, descriptor);
   const int error = errno;
   close(descriptor);
   return throwSystem(env, call, error);
+}
+
+// It is writable once it is connected, and has ended where it cannot be.
+static napi_value ConnectStream(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const std::string text = arguments.text(0, "address", INET6_ADDRSTRLEN);
+  const auto port = static_cast<uint16_t>(arguments.integer(1, "port", 0, UINT16_MAX));
+  const std::string from = arguments.text(2, "source", INET6_ADDRSTRLEN);
+  if (!arguments.ok()) return nullptr;
+  Address address, source;
+  socklen_t length = 0, sourceLength = 0;
+  const bool isBound = !from.empty();
+  if (!parseAddress(text, port, &address, &length) || (isBound && !parseAddress(from, 0, &source, &sourceLength))) {
+    arguments.fail("address", "addresses must be IPv4 or IPv6 addresses in digits");
+    return nullptr;
+  }
+  const int descriptor = socket(address.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return throwSystem(env, "socket", errno);
+  const int on = 1;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  const bool mayConnect = !isBound || bind(descriptor, &source.any, sourceLength) == 0;
+  if (mayConnect && (connect(descriptor, &address.any, length) == 0 || errno == EINPROGRESS))
+    return kept(env, descriptor);
+  const int error = errno;
+  close(descriptor);
+  return throwSystem(env, "connect", error);
 }
 
 static napi_value StreamAddress(napi_env env, napi_callback_info info) {
@@ -105,7 +140,7 @@ static napi_value StreamAddress(napi_env env, napi_callback_info info) {
 
 static napi_value CreateStreamSet(napi_env env, napi_callback_info) {
   const int set = epoll_create1(EPOLL_CLOEXEC);
-  return set < 0 ? throwSystem(env, "epoll_create1", errno) : makeNumber(env, set);
+  return set < 0 ? throwSystem(env, "epoll_create1", errno) : kept(env, set);
 }
 
 constexpr uint64_t kListener = 1ULL << 32;
@@ -113,7 +148,8 @@ constexpr uint64_t kListener = 1ULL << 32;
 static int control(int set, int operation, int descriptor, int interest) {
   struct epoll_event event = {};
   event.events = ((interest & static_cast<int>(kReads)) != 0 ? static_cast<uint32_t>(EPOLLIN) : 0U) |
-                 ((interest & static_cast<int>(kWrites)) != 0 ? static_cast<uint32_t>(EPOLLOUT) : 0U);
+                 ((interest & static_cast<int>(kWrites)) != 0 ? static_cast<uint32_t>(EPOLLOUT) : 0U) |
+                 ((interest & static_cast<int>(kEnds)) != 0 ? static_cast<uint32_t>(EPOLLRDHUP) : 0U);
   event.data.u64 = static_cast<uint32_t>(descriptor);
   if ((interest & static_cast<int>(kListens)) != 0) event.data.u64 |= kListener;
   return epoll_ctl(set, operation, descriptor, &event);
@@ -137,11 +173,16 @@ static napi_value ChangeStream(napi_env env, napi_callback_info info) {
   return controlOf(env, info, EPOLL_CTL_MOD);
 }
 
+static napi_value RemoveStream(napi_env env, napi_callback_info info) {
+  return controlOf(env, info, EPOLL_CTL_DEL);
+}
+
 // What is told of one call, as far as there is room.
 class Told {
  public:
-  Told(Int32s events, Bytes bytes)
-      : numbers_(events.data), most_(std::min(events.length / kEventNumbers, kEventsMax)), bytes_(bytes) {}
+  Told(Environment* environment, Int32s events, Bytes bytes)
+      : environment_(environment),
+        numbers_(events.data), most_(std::min(events.length / kEventNumbers, kEventsMax)), bytes_(bytes) {}
 
   size_t count() const { return count_; }
   bool isFull() const { return count_ == most_ || bytes_.length - used_ < kRoomLeast; }
@@ -183,11 +224,13 @@ class Told {
         close(descriptor);
         return;
       }
+      environment_->streams.insert(descriptor);
       tell(descriptor, StreamEvent::Accepted, 0, listener);
     }
   }
 
  private:
+  Environment* environment_;
   int32_t* numbers_;
   size_t most_;
   Bytes bytes_;
@@ -216,7 +259,7 @@ static napi_value PollStreams(napi_env env, napi_callback_info info) {
   const size_t most = std::clamp<size_t>(events.length / kEventNumbers / 2, 1, kEventsMax / 2);
   const int count = epoll_wait(set, found, static_cast<int>(most), 0);
   if (count < 0 && errno != EINTR) return throwSystem(env, "epoll_wait", errno);
-  Told told(events, bytes);
+  Told told(environmentOf(env), events, bytes);
   // What is left out stays ready, and comes next time.
   for (int index = 0; index < count && !told.isFull(); index++) {
     const auto descriptor = static_cast<int>(static_cast<uint32_t>(found[index].data.u64));
@@ -228,7 +271,7 @@ static napi_value PollStreams(napi_env env, napi_callback_info info) {
     if ((ready & EPOLLOUT) != 0) told.tell(descriptor, StreamEvent::Writable, 0, 0);
     if ((ready & EPOLLIN) != 0 && !told.isFull())
       told.receive(descriptor);
-    else if ((ready & (EPOLLERR | EPOLLHUP)) != 0 && (ready & EPOLLIN) == 0 && !told.isFull())
+    else if ((ready & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0 && (ready & EPOLLIN) == 0 && !told.isFull())
       told.tell(descriptor, StreamEvent::Ended, 0, failureOf(descriptor));
   }
   return makeNumber(env, static_cast<double>(told.count()));
@@ -296,10 +339,12 @@ static napi_value EndStream(napi_env env, napi_callback_info info) {
 
 void registerStreams(napi_env env, napi_value exports) {
   define(env, exports, "listenStream", ListenStream);
+  define(env, exports, "connectStream", ConnectStream);
   define(env, exports, "streamAddress", StreamAddress);
   define(env, exports, "createStreamSet", CreateStreamSet);
   define(env, exports, "addStream", AddStream);
   define(env, exports, "changeStream", ChangeStream);
+  define(env, exports, "removeStream", RemoveStream);
   define(env, exports, "pollStreams", PollStreams);
   define(env, exports, "sendStream", SendStream);
   define(env, exports, "sendStreams", SendStreams);

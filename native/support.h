@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace aether {
@@ -35,6 +36,9 @@ struct Environment {
   std::shared_ptr<void> rdmacm;
   // The memory of results of array functions (arrays-memory.cc), likewise.
   std::shared_ptr<void> arrayMemory;
+  // Streams of this environment, its listeners and its sets (streams.cc): a Worker that is terminated closes nothing.
+  std::set<int> streams;
+  ~Environment();
 };
 
 Environment* environmentOf(napi_env env);

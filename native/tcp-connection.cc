@@ -16,6 +16,7 @@
 #include <cerrno>
 
 #include "tcp-device.h"
+#include "tcp-verbs.h"
 
 namespace aether::tcp {
 
@@ -31,6 +32,11 @@ constexpr size_t kGuestsMost = 4096;
 // What acknowledges is a process and not a device, so it may take some scheduling. A process that ended is known at
 // once, by its reset.
 constexpr uint64_t kTimeoutLeast = 5000 * kMillisecond;
+// A caller that has not agreed to speak first may never do so. After this time it has long seen the reply, and takes
+// what comes; the kernel's siw waits for nothing.
+constexpr uint64_t kCallerFirstNs = 100 * kMillisecond;
+// 4.3 s: a peer that is no process answers sooner, and one that is gets the least that any gets.
+constexpr uint8_t kForeignTimeout = 20;
 constexpr int kUserTimeoutMs = 30000;
 constexpr int kNoDescriptorUs = 1000;
 constexpr int kUnsentMost = 256 * 1024;
@@ -112,6 +118,11 @@ uint64_t proofOf(const Context* context, char role, uint32_t caller, uint32_t re
 
 void closeStream(QueuePair* pair, Stream::Phase phase) {
   Stream& stream = pair->stream;
+  // The connection manager has a descriptor of a foreign peer's stream, too, so that closing ours would end nothing.
+  if (stream.descriptor >= 0 && stream.isForeign) {
+    shutdown(stream.descriptor, SHUT_WR);
+    epoll_ctl(pair->device->epoll, EPOLL_CTL_DEL, stream.descriptor, nullptr);
+  }
   // Closing takes it out of the epoll instance, too.
   if (stream.descriptor >= 0) close(stream.descriptor);
   stream.descriptor = -1;
@@ -316,6 +327,48 @@ void progress(QueuePair* pair, bool polls) {
   lookAtClock(pair);
   // Where the engine looks after it, too, an acknowledgement is sent in any case within its period.
   if (pair->now != IBV_QPS_ERR) transmit(pair, polls && received && stream.isLeft);
+}
+
+// ---- peers that are no Aether
+
+// So that a segment goes in one packet (RFC 5044, 5.1): an adapter may have to put packets together otherwise.
+static size_t segmentMostOf(int descriptor) {
+  int packet = 0;
+  socklen_t length = sizeof packet;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_MAXSEG, &packet, &length) != 0) packet = 0;
+  const size_t around = kLengthBytes + 18 + 3 + kCrcBytes;
+  const auto room = static_cast<size_t>(std::max(packet, 512)) - around;
+  return std::min(kSegmentMost, room / 4 * 4);
+}
+
+int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption) {
+  auto* pair = static_cast<QueuePair*>(qp);
+  std::lock_guard<std::recursive_mutex> guard(pair->lock);
+  if (!pair->isConnected() || pair->now != IBV_QPS_INIT) return EINVAL;
+  const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return errno;
+  tune(own);
+  pair->attributes.max_dest_rd_atomic = static_cast<uint8_t>(std::min<uint16_t>(adoption.ird, UINT8_MAX));
+  pair->attributes.max_rd_atomic = static_cast<uint8_t>(std::min<uint16_t>(adoption.ord, UINT8_MAX));
+  pair->attributes.timeout = kForeignTimeout;
+  Stream& stream = pair->stream = Stream();
+  stream.descriptor = own;
+  stream.phase = Stream::Phase::Up;
+  stream.isForeign = true;
+  stream.crc = adoption.crc;
+  stream.segmentMost = segmentMostOf(own);
+  pair->now = IBV_QPS_RTS;
+  pair->progressAt = nowNs();
+  const bool isAgreed = adoption.ready != Adoption::Ready::None;
+  if (!adoption.isCaller) stream.mayBeginAt = isAgreed ? UINT64_MAX : pair->progressAt + kCallerFirstNs;
+  watch(pair, false);
+  if (adoption.replyBytes > 0) {
+    stream.out.assign(adoption.reply, adoption.reply + adoption.replyBytes);
+    stream.outEnd = adoption.replyBytes;
+  }
+  if (adoption.isCaller && isAgreed) sendReady(pair, adoption.ready == Adoption::Ready::Read);
+  transmit(pair);
+  return 0;
 }
 
 // ---- the side that is called

@@ -19,6 +19,10 @@
 // Both ends prove the secret over nonces of both, and no key of memory is honoured before. What breaks the protocol
 // ends its own stream. CRC32C is on, except within one machine.
 //
+// A peer that is no Aether (Stream::isForeign) comes by a stream that the connection manager has opened, and is told
+// nothing but what the RFCs have: no acknowledgements, so that a SEND or WRITE is done once its bytes are with the
+// kernel; no patience where no receive is posted; a TERMINATE where a request cannot be carried out.
+//
 // A queue pair number is the port that its context listens at, times 256, plus an index: so the address and the number
 // of a peer say where to connect, as on other devices.
 #pragma once
@@ -39,6 +43,7 @@
 #include "tcp-wire.h"
 
 namespace aether::tcp {
+
 
 struct Context;
 struct QueuePair;
@@ -213,7 +218,10 @@ struct Stream {
   bool watchesWrites = false;
   bool isLeft = false;  // to the program, which polls
   bool crc = false;
+  bool isForeign = false;
+  size_t segmentMost = kSegmentMost;
   uint64_t nonce = 0, peerNonce = 0;
+  uint64_t mayBeginAt = 0;  // 0 once it may, or may at once: MPA's responder lets the caller speak first
   uint64_t retryAt = 0, retryNs = 0, connectUntil = 0;
   uint32_t peerExpects = 0;  // the sequence number that the peer expects of this end
   // Out: bytes that the socket has not taken yet, from `outAt` to `outEnd`.
@@ -342,13 +350,18 @@ bool invalidate(QueuePair* pair, uint32_t key);
 // With `defers` an acknowledgement that would go alone may wait for what the program posts next.
 void transmit(QueuePair* pair, bool defers = false);
 void sendControl(QueuePair* pair, ControlKind kind, uint32_t count, uint64_t value);
+// Tells a foreign peer why the stream ends. The segment that came last is the one to blame; of a READ, `request`, too.
+void sendTerminate(QueuePair* pair, uint16_t fault, const ReadRequest* request);
+// The first message of a caller that has nothing to say yet: a READ or a WRITE of no bytes (RFC 6581, 9.2).
+void sendReady(QueuePair* pair, bool isRead);
 // Writes what is in `out`; false where the socket takes no more, or has failed.
 bool flush(QueuePair* pair);
 // Answers a READ at once where it is small and none waits, else later. False where its key does not allow it.
 bool answerRead(QueuePair* pair, const ReadRequest& request);
 void answerAtomic(QueuePair* pair, uint32_t identifier, uint64_t value);
 // Request `message` of the peer cannot be carried out: tells it with what status it ends, and ends this queue pair.
-void refuse(QueuePair* pair, uint32_t message, ibv_wc_status status, ibv_wc_status receiveStatus = IBV_WC_WR_FLUSH_ERR);
+void refuse(QueuePair* pair, uint32_t message, ibv_wc_status status, ibv_wc_status receiveStatus = IBV_WC_WR_FLUSH_ERR,
+            const ReadRequest* request = nullptr);
 
 // ---- tcp-receive.cc
 // Reads and carries out what is there, within a budget. True where there was something.
@@ -386,6 +399,9 @@ void takeBack(QueuePair* pair);
 
 // A stream's buffer for what comes in, at first: it grows to hold a whole segment where one has to be.
 constexpr size_t kInFirst = 16384;
+
+// Names the answer to a READ of `sendReady`.
+constexpr uint32_t kReadyName = 0xffffffff;
 
 // What the epoll instance names its descriptors by.
 constexpr uint64_t kOfWaker = 0, kOfPair = 1ULL << 32, kOfGuest = 2ULL << 32, kOfListener = 3ULL << 32,

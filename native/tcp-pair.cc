@@ -12,6 +12,8 @@ namespace {
 constexpr uint32_t kRequestsMost = 16384;
 constexpr uint32_t kInlineMost = 1024;
 constexpr uint8_t kDepthMost = 128;
+// Of a foreign peer as much is still taken when it ends: 64 times what `receive` takes at a time.
+constexpr int kLastRounds = 64;
 
 struct Transition {
   ibv_qp_state from, to;
@@ -310,6 +312,9 @@ int modifyQp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
   if ((mask & IBV_QP_CUR_STATE) != 0 && attributes->cur_qp_state != pair->now) return EINVAL;
   if (!mayChange(pair, to, rest) || !areValid(*attributes, rest)) return EINVAL;
   if (to == IBV_QPS_ERR) {
+    // The connection manager may know of its end before what it sent last was read.
+    for (int round = 0; round < kLastRounds && pair->stream.isForeign && pair->now == IBV_QPS_RTS; round++)
+      if (pair->stream.phase != Stream::Phase::Up || !receive(pair)) break;
     enterError(pair);
     return 0;
   }
@@ -424,6 +429,9 @@ static int takeSend(QueuePair* pair, const ibv_send_wr& wr, Send* send) {
     default:
       return EOPNOTSUPP;
   }
+  // What is no standard, or one that a foreign peer need not know.
+  const bool hasImmediate = wr.opcode == IBV_WR_SEND_WITH_IMM || wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  if (pair->stream.isForeign && (hasImmediate || send->isAtomic())) return EOPNOTSUPP;
   if (pair->isConnected()) return 0;
   const ibv_ah_attr& to = static_cast<AddressHandle*>(wr.wr.ud.ah)->attributes;
   send->toNumber = wr.wr.ud.remote_qpn;

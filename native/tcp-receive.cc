@@ -48,6 +48,7 @@ bool isPlaced(const Header& header) { return header.tagged || isSend(header.op);
 
 void notReady(QueuePair* pair) {
   Stream& stream = pair->stream;
+  if (stream.isForeign) return refuse(pair, stream.carriedOut, IBV_WC_RNR_RETRY_EXC_ERR);
   stream.dropping = true;
   stream.discards = true;
   sendControl(pair, ControlKind::Wait, stream.carriedOut, pair->attributes.min_rnr_timer);
@@ -101,7 +102,9 @@ bool beginWrite(QueuePair* pair) {
   Stream& stream = pair->stream;
   const Header& header = stream.header;
   if (stream.receiving) return false;
-  if ((pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0) {
+  // One of no bytes is how a foreign caller says that it is ready.
+  const bool isGreeting = stream.isForeign && stream.payloadLeft == 0;
+  if (!isGreeting && (pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0) {
     refuse(pair, stream.carriedOut, IBV_WC_REM_INV_REQ_ERR);
     return true;
   }
@@ -124,6 +127,10 @@ bool beginWrite(QueuePair* pair) {
 bool beginAnswer(QueuePair* pair) {
   Stream& stream = pair->stream;
   uint64_t index = 0;
+  if (stream.isForeign && stream.header.stag == kReadyName && stream.payloadLeft == 0) {
+    stream.discards = true;
+    return true;
+  }
   Send* send = answered(pair, stream.header.stag, &index);
   if (send == nullptr || send->isAtomic() || stream.header.offset != send->received ||
       send->received + stream.payloadLeft > send->length)
@@ -218,11 +225,14 @@ void finish(QueuePair* pair) {
 
 void carryOutRead(QueuePair* pair, const uint8_t* data) {
   Stream& stream = pair->stream;
-  const bool allowed = (pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_READ) != 0;
-  if (!allowed || pair->attributes.max_dest_rd_atomic == 0 || stream.jobs.size() >= kJobsMost) {
-    refuse(pair, stream.carriedOut, IBV_WC_REM_INV_REQ_ERR);
-  } else if (!answerRead(pair, takeReadRequest(data))) {
-    refuse(pair, stream.carriedOut, IBV_WC_REM_ACCESS_ERR);
+  const ReadRequest request = takeReadRequest(data);
+  const bool allowed = (pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_READ) != 0 &&
+                       pair->attributes.max_dest_rd_atomic != 0;
+  const bool isGreeting = stream.isForeign && request.length == 0;
+  if ((!allowed && !isGreeting) || stream.jobs.size() >= kJobsMost) {
+    refuse(pair, stream.carriedOut, IBV_WC_REM_INV_REQ_ERR, IBV_WC_WR_FLUSH_ERR, &request);
+  } else if (!answerRead(pair, request)) {
+    refuse(pair, stream.carriedOut, IBV_WC_REM_ACCESS_ERR, IBV_WC_WR_FLUSH_ERR, &request);
   } else {
     stream.carriedOut++;
   }
@@ -401,6 +411,29 @@ bool takeControlMessage(QueuePair* pair, const uint8_t* data) {
   }
 }
 
+ibv_wc_status statusOf(uint16_t fault) {
+  if (fault == kNoBuffer) return IBV_WC_RNR_RETRY_EXC_ERR;
+  if (fault == kTooLongForBuffer) return IBV_WC_REM_INV_REQ_ERR;
+  // Protection errors of RDMAP, and errors of tagged buffers of DDP.
+  const int kind = fault >> 8;
+  return kind == 0x01 || kind == 0x11 ? IBV_WC_REM_ACCESS_ERR : IBV_WC_REM_OP_ERR;
+}
+
+// The peer ends the stream, and says why. Of the requests that it may mean, the oldest fails.
+bool takeTerminate(QueuePair* pair, const uint8_t* data, size_t length) {
+  if (length < kTerminateBytes) return false;
+  const ibv_wc_status status = statusOf(get16(data));
+  completeSends(pair);
+  if (pair->head != pair->next) {
+    failSend(pair, pair->head, status);
+  } else {
+    pair->device->raise(status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR, pair, nullptr,
+                        nullptr);
+    enterError(pair);
+  }
+  return true;
+}
+
 size_t fixedBytes(Op op) {
   switch (op) {
     case Op::ReadRequest:
@@ -423,6 +456,10 @@ size_t fixedBytes(Op op) {
 bool carryOut(QueuePair* pair, const uint8_t* data, size_t length) {
   Stream& stream = pair->stream;
   const Op op = stream.header.op;
+  if (stream.isForeign) {
+    if (op == Op::Terminate) return takeTerminate(pair, data, length);
+    if (op == Op::Control) return false;
+  }
   if (length != fixedBytes(op) || length == 0) return false;
   if (stream.phase == Stream::Phase::Proving) {
     const Control control = takeControl(data);
@@ -493,10 +530,15 @@ bool step(QueuePair* pair) {
     uint32_t crc = 0;
     memcpy(&crc, data + whole - kCrcBytes, kCrcBytes);
     if (crc32c(0, data, whole - kCrcBytes) != crc) {
+      if (stream.isForeign) {
+        sendTerminate(pair, kCrcWrong, nullptr);
+        flush(pair);
+      }
       breakStream(pair);
       return false;
     }
   }
+  stream.mayBeginAt = 0;
   const size_t headerBytes = stream.header.bytes();
   if (isRequest(stream.header.op) && stream.phase == Stream::Phase::Up) noteEstablished(pair);
   if (!isPlaced(stream.header)) {

@@ -108,7 +108,7 @@ Op sendOp(const Send& send) {
 // One segment of a SEND or of the bytes of a WRITE. False where its memory cannot be read.
 bool addData(QueuePair* pair, const Send& send) {
   Stream& stream = pair->stream;
-  const auto payload = static_cast<size_t>(std::min<uint64_t>(send.length - stream.segmentAt, kSegmentMost));
+  const auto payload = static_cast<size_t>(std::min<uint64_t>(send.length - stream.segmentAt, stream.segmentMost));
   Header header;
   header.last = stream.segmentAt + payload == send.length;
   if (send.opcode == IBV_WR_RDMA_WRITE || send.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
@@ -206,6 +206,7 @@ bool sendNext(QueuePair* pair) {
   }
   send.begun = true;
   if (stream.phase != Stream::Phase::Up || stream.peerExpects != pair->attributes.sq_psn) return false;
+  if (stream.mayBeginAt != 0 && nowNs() < stream.mayBeginAt) return false;
   if (stream.waiting && nowNs() < stream.resumeAt) return false;
   stream.waiting = false;
   const bool isBeginning = stream.stage == 0 && stream.segmentAt == 0;
@@ -243,7 +244,7 @@ bool sendNext(QueuePair* pair) {
 bool addAnswer(QueuePair* pair, ReadJob* job) {
   Stream& stream = pair->stream;
   const ReadRequest& request = job->request;
-  const auto payload = static_cast<size_t>(std::min<uint64_t>(request.length - job->done, kSegmentMost));
+  const auto payload = static_cast<size_t>(std::min<uint64_t>(request.length - job->done, stream.segmentMost));
   Header header;
   header.op = Op::ReadResponse;
   header.tagged = true;
@@ -273,6 +274,7 @@ bool addNext(QueuePair* pair, bool defers) {
   Stream& stream = pair->stream;
   bool added = false;
   if (stream.phase == Stream::Phase::Up) {
+    if (stream.isForeign) stream.told = stream.carriedOut;
     if (stream.carriedOut != stream.told && !(defers && stream.carriedOut - stream.told < kDeferredMost)) {
       stream.told = stream.carriedOut;
       sendControl(pair, ControlKind::Taken, stream.told, 0);
@@ -281,7 +283,7 @@ bool addNext(QueuePair* pair, bool defers) {
     if (!stream.jobs.empty()) {
       ReadJob& job = stream.jobs.front();
       if (!addAnswer(pair, &job)) {
-        refuse(pair, job.message, IBV_WC_REM_ACCESS_ERR);
+        refuse(pair, job.message, IBV_WC_REM_ACCESS_ERR, IBV_WC_WR_FLUSH_ERR, &job.request);
         return false;
       }
       if (job.done == job.request.length) stream.jobs.pop_front();
@@ -289,6 +291,29 @@ bool addNext(QueuePair* pair, bool defers) {
     }
   }
   return sendNext(pair) || added;
+}
+
+// With a foreign peer, what the kernel has taken is done.
+void noteSent(QueuePair* pair) {
+  Stream& stream = pair->stream;
+  if (!stream.isForeign || stream.outAt != stream.outEnd || stream.taken == stream.messages) return;
+  stream.taken = stream.messages;
+  completeSends(pair);
+}
+
+uint16_t faultOf(ibv_wc_status status, Op op) {
+  const bool isUntagged = op != Op::Write && op != Op::ReadResponse;
+  const bool isRequest = op == Op::ReadRequest || op == Op::AtomicRequest;
+  switch (status) {
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return kNoBuffer;
+    case IBV_WC_REM_ACCESS_ERR:
+      return isRequest || isUntagged ? kReadStagInvalid : kTaggedStagInvalid;
+    case IBV_WC_REM_INV_REQ_ERR:
+      return isUntagged && !isRequest ? kTooLongForBuffer : kAccessViolated;
+    default:
+      return kOperationFailed;
+  }
 }
 
 }  // namespace
@@ -333,6 +358,7 @@ void transmit(QueuePair* pair, bool defers) {
   Stream& stream = pair->stream;
   for (int segments = 0; segments < kSegmentsAtOnce;) {
     if (stream.outAt != stream.outEnd && !flush(pair)) return;
+    noteSent(pair);
     const int before = segments;
     while (segments < kSegmentsAtOnce && stream.outEnd - stream.outAt < kOutMost / 2 && addNext(pair, defers))
       segments++;
@@ -342,12 +368,49 @@ void transmit(QueuePair* pair, bool defers) {
   }
   // Others wait, too: the engine goes on when it comes round, which the socket tells it at once.
   if (flush(pair) && stream.descriptor >= 0) watch(pair, true);
+  noteSent(pair);
 }
 
 void sendControl(QueuePair* pair, ControlKind kind, uint32_t count, uint64_t value) {
   Stream& stream = pair->stream;
   addSegment(&stream, untagged(&stream, Op::Control, kControlQueue), kControlBytes, [&](uint8_t* at) {
     putControl(at, {kind, count, value});
+    return true;
+  });
+}
+
+void sendTerminate(QueuePair* pair, uint16_t fault, const ReadRequest* request) {
+  Stream& stream = pair->stream;
+  uint8_t message[kTerminateMost] = {};
+  put16(message, fault);
+  message[2] = static_cast<uint8_t>(request != nullptr ? 0xe0 : 0xc0);  // which of the headers are below
+  Header blamed = stream.header;
+  if (request != nullptr && blamed.op != Op::ReadRequest) {
+    blamed = Header();
+    blamed.op = Op::ReadRequest;
+    blamed.queue = kRequestQueue;
+  }
+  const size_t payload = request != nullptr ? kReadRequestBytes : stream.payloadLeft;
+  size_t length = kTerminateBytes + putHeader(message + kTerminateBytes, blamed, payload);
+  if (request != nullptr) {
+    putReadRequest(message + length, *request);
+    length += kReadRequestBytes;
+  }
+  addSegment(&stream, untagged(&stream, Op::Terminate, kTerminateQueue), length, [&](uint8_t* at) {
+    memcpy(at, message, length);
+    return true;
+  });
+}
+
+void sendReady(QueuePair* pair, bool isRead) {
+  Stream& stream = pair->stream;
+  const ReadRequest none = {kReadyName, 0, 0, 0, 0};
+  Header header;
+  header.op = Op::Write;
+  header.tagged = true;
+  if (isRead) header = untagged(&stream, Op::ReadRequest, kRequestQueue);
+  addSegment(&stream, header, isRead ? kReadRequestBytes : 0, [&](uint8_t* at) {
+    if (isRead) putReadRequest(at, none);
     return true;
   });
 }
@@ -377,8 +440,12 @@ void answerAtomic(QueuePair* pair, uint32_t identifier, uint64_t value) {
   });
 }
 
-void refuse(QueuePair* pair, uint32_t message, ibv_wc_status status, ibv_wc_status receiveStatus) {
-  sendControl(pair, ControlKind::Refuse, message, static_cast<uint64_t>(status));
+void refuse(QueuePair* pair, uint32_t message, ibv_wc_status status, ibv_wc_status receiveStatus,
+            const ReadRequest* request) {
+  if (pair->stream.isForeign)
+    sendTerminate(pair, faultOf(status, request != nullptr ? Op::ReadRequest : pair->stream.header.op), request);
+  else
+    sendControl(pair, ControlKind::Refuse, message, static_cast<uint64_t>(status));
   pair->device->raise(status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR, pair, nullptr,
                       nullptr);
   enterError(pair, receiveStatus);

@@ -51,6 +51,17 @@ ibv_qp* createQp(ibv_pd* pd, ibv_qp_init_attr* attributes);
 int modifyQp(ibv_qp* qp, ibv_qp_attr* attributes, int mask);
 int queryQp(ibv_qp* qp, ibv_qp_attr* attributes, int mask, ibv_qp_init_attr* initial);
 int destroyQp(ibv_qp* qp);
+// What MPA's handshake came to.
+struct Adoption {
+  bool isCaller = false;
+  bool crc = false;
+  uint16_t ird = 0, ord = 0;
+  enum class Ready : uint8_t { None, Write, Read } ready = Ready::None;  // what they agreed that the caller sends first
+  const uint8_t* reply = nullptr;                                       // the responder's reply, which is sent first
+  size_t replyBytes = 0;
+};
+// Leads a queue pair from INIT to RTS over a TCP connection with a peer that is no Aether. It takes a duplicate.
+int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption);
 int postSend(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad);
 int postRecv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad);
 

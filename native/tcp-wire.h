@@ -85,6 +85,19 @@ struct AtomicRequest {
 constexpr size_t kAtomicRequestBytes = 52;
 constexpr size_t kAtomicResponseBytes = 12;
 
+// What a TERMINATE says: layer, type and code of the error (RFC 5040, 4.8; RFC 5041, 7; RFC 5044, 8).
+enum Fault : uint16_t {
+  kReadStagInvalid = 0x0100,
+  kAccessViolated = 0x0102,
+  kUnexpectedOp = 0x0206,
+  kOperationFailed = 0x02ff,
+  kTaggedStagInvalid = 0x1100,
+  kNoBuffer = 0x1202,
+  kTooLongForBuffer = 0x1205,
+  kCrcWrong = 0x2002,
+};
+constexpr size_t kTerminateBytes = 4, kTerminateMost = kTerminateBytes + 2 + 18 + kReadRequestBytes;
+
 constexpr size_t kLengthBytes = 2;
 constexpr size_t kCrcBytes = 4;
 // The largest payload of a segment: a multiple of a page, and the length field has 16 bits.

@@ -169,6 +169,14 @@ static napi_value QueryDevice(napi_env env, napi_callback_info info) {
   return result;
 }
 
+// What src/providers/ibverbs/port-attributes.ts knows as iWARP; the library tells the device's transport only.
+constexpr int kLinkLayerIwarp = 129;
+
+static int linkLayerOf(struct ibv_context* context, const struct ibv_port_attr& a) {
+  const bool isIwarp = context->device->transport_type == IBV_TRANSPORT_IWARP && !tcp::isOurs(context);
+  return isIwarp ? kLinkLayerIwarp : a.link_layer;
+}
+
 static napi_value QueryPort(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   auto* device = handleOf<VerbsDevice>(arguments, 0);
@@ -191,7 +199,7 @@ static napi_value QueryPort(napi_env env, napi_callback_info info) {
                                   {"activeWidth", a.active_width},
                                   {"activeSpeed", a.active_speed},
                                   {"physicalState", a.phys_state},
-                                  {"linkLayer", a.link_layer},
+                                  {"linkLayer", linkLayerOf(device->context, a)},
                               });
 }
 

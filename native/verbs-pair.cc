@@ -1,6 +1,7 @@
 // Queue pairs: creation, modify, query.
 #include <cerrno>
 
+#include "tcp-verbs.h"
 #include "verbs-attributes.h"
 #include "verbs-job.h"
 #include "verbs-mlx5.h"
@@ -137,6 +138,26 @@ static napi_value ModifyQueuePair(napi_env env, napi_callback_info info) {
   return makeNumber(env, errnoOf(ibv_modify_qp(pair->qp, &a, static_cast<int>(mask))));
 }
 
+// adoptTcpStream(pair, descriptor, isCaller, crc, ird, ord, ready, reply): of the tcp provider's devices. Returns 0 or
+// an errno.
+static napi_value AdoptTcpStream(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  auto* pair = handleOf<VerbsQueuePair>(arguments, 0);
+  const int descriptor = arguments.descriptor(1, "descriptor");
+  tcp::Adoption adoption;
+  adoption.isCaller = arguments.boolean(2, "isCaller");
+  adoption.crc = arguments.boolean(3, "crc");
+  adoption.ird = static_cast<uint16_t>(arguments.integer(4, "ird", 0, UINT16_MAX));
+  adoption.ord = static_cast<uint16_t>(arguments.integer(5, "ord", 0, UINT16_MAX));
+  adoption.ready = static_cast<tcp::Adoption::Ready>(arguments.integer(6, "ready", 0, 2));
+  const Bytes reply = arguments.bytes(7, "reply");
+  if (!arguments.ok()) return nullptr;
+  adoption.reply = reply.data;
+  adoption.replyBytes = reply.length;
+  if (!tcp::isOurs(pair->qp->context)) return makeNumber(env, EOPNOTSUPP);
+  return makeNumber(env, tcp::adoptStream(pair->qp, descriptor, adoption));
+}
+
 // On the way to RTR the kernel may have to ask the network who has the address.
 class Modifying : public VerbsJob {
  public:
@@ -184,6 +205,7 @@ void registerVerbsPairs(napi_env env, napi_value exports) {
   define(env, exports, "createQueuePair", CreateQueuePair);
   define(env, exports, "openQueuePair", OpenQueuePair);
   define(env, exports, "modifyQueuePair", ModifyQueuePair);
+  define(env, exports, "adoptTcpStream", AdoptTcpStream);
   define(env, exports, "modifyQueuePairAsync", ModifyQueuePairAsync);
   define(env, exports, "queryQueuePair", QueryQueuePair);
 }

@@ -2,15 +2,18 @@
  * Runs the compiled tests of test/rdma/ on real kernel RDMA, in throw-away guests:
  * `node scripts/test-rdma.mjs [--long] [--boot NAME …] [part of a path …]`.
  *
- * Three boots at most, of which two run at the same time: the files in test/rdma/ run one after the other in one guest,
- * those in test/rdma/conformance/ in another; those in test/rdma/two-hosts/ in the first of two guests joined by a
- * cable, whose second does what they tell it (test/rdma/support/remote-host.ts). At the end a table says what ran, and
- * what was skipped and why.
+ * Of the boots two run at the same time: the files in test/rdma/ run one after the other in one guest, those in
+ * test/rdma/conformance/ in another; those in test/rdma/two-hosts/ in the first of two guests joined by a cable, whose
+ * second does what they tell it (test/rdma/support/remote-host.ts). At the end a table says what ran, and what was
+ * skipped and why.
+ *
+ * The boot `siw` has the kernel's software iWARP, which is compiled for it (rdma-guest/siw.mjs); where that cannot be,
+ * it is skipped. It is made with `--long`, and where it is named.
  *
  * Emulated kernels crash at times. Where the second guest ended although no test cut its power (which leaves the file
  * `power-cut` in the shared folder), the first is stopped, and both are booted again, once.
  *
- * With `--boot` (one-host, two-hosts, conformance) it makes only the named boots, one after the other.
+ * With `--boot` (one-host, two-hosts, conformance, siw) it makes only the named boots, one after the other.
  *
  * With `--long` it runs the files named `*.long.test.ts`, and no others; without, all others.
  *
@@ -25,6 +28,7 @@ import { isEmulated } from './rdma-guest/accelerator.mjs'
 import { temporaryFolder } from './rdma-guest/cleanup.mjs'
 import { missingSentence } from './rdma-guest/requirements.mjs'
 import { runGuests } from './rdma-guest/run-guests.mjs'
+import { siwModules } from './rdma-guest/siw.mjs'
 import { printSummary } from './rdma-guest/summary.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -47,8 +51,10 @@ const allBoots = [
   { name: 'one-host', hosts: 1, folder: 'test/rdma' },
   { name: 'two-hosts', hosts: 2, folder: 'test/rdma/two-hosts' },
   { name: 'conformance', hosts: 1, folder: 'test/rdma/conformance' },
+  { name: 'siw', hosts: 1, folder: 'test/rdma/siw', isLong: true, prepare: prepareSiw },
 ]
-const boots = options.boot === undefined ? allBoots : options.boot.map(namedBoot)
+const boots =
+  options.boot === undefined ? allBoots.filter(({ isLong }) => options.long || !isLong) : options.boot.map(namedBoot)
 /** Emulated, a boot keeps one processor busy. */
 const bootsAtOnce = options.boot === undefined ? 2 : 1
 
@@ -59,18 +65,32 @@ function namedBoot(name) {
   process.exit(2)
 }
 
-function testFiles(folder) {
+/** The guest loads the modules from there: test/rdma/siw/support/siw.ts. */
+function prepareSiw() {
+  process.env.AETHER_SIW_MODULES = siwModules((text) => console.error(`rdma-guest: ${text}`))
+}
+
+const isLong = (boot) => options.long || boot.isLong === true
+
+function testFiles(boot) {
+  const { folder } = boot
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder))
-    .filter((name) => name.endsWith('.test.ts') && name.endsWith('.long.test.ts') === options.long)
+    .filter((name) => name.endsWith('.test.ts') && name.endsWith('.long.test.ts') === isLong(boot))
     .map((name) => `${folder}/${name}`)
     .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
     .sort()
 }
 
 async function runBoot(boot, share) {
-  const files = testFiles(boot.folder)
+  const files = testFiles(boot)
   if (files.length === 0) return undefined
+  try {
+    boot.prepare?.()
+  } catch (error) {
+    console.log(`skipped: the boot ${boot.name} was not made. ${error.message}`)
+    return undefined
+  }
   const result = await bootOnce(boot, files, join(share, boot.name))
   const { companionEnd } = result.run
   if (companionEnd === undefined) return result
@@ -78,7 +98,8 @@ async function runBoot(boot, share) {
   return bootOnce(boot, files, join(share, `${boot.name}-again`))
 }
 
-async function bootOnce({ name, hosts, folder }, files, reportFolder) {
+async function bootOnce(boot, files, reportFolder) {
+  const { name, hosts, folder } = boot
   mkdirSync(reportFolder)
   const reportFile = join(reportFolder, 'report.json')
   // One file after the other: they share one device, and count what is left on it.
@@ -88,7 +109,7 @@ async function bootOnce({ name, hosts, folder }, files, reportFolder) {
     '--serial',
     `--timeout-ms=${fileTimeoutS * 1000}`,
     `--report=${reportFile}`,
-    ...(options.long ? ['--long'] : []),
+    ...(isLong(boot) ? ['--long'] : []),
     ...files,
   ]
   const remote = ['node', 'dist/test/rdma/support/remote-host-main.js']
@@ -127,7 +148,7 @@ async function main() {
     console.log(`${isRequired ? 'failed' : 'skipped'}: the tests on real RDMA did not run. ${missing}`)
     return isRequired ? 1 : 0
   }
-  if (boots.every(({ folder }) => testFiles(folder).length === 0)) {
+  if (boots.every((boot) => testFiles(boot).length === 0)) {
     console.error(
       `No test file${filters.length > 0 ? ` whose path contains ${filters.join(' or ')}` : ''} under test/rdma/.`,
     )
@@ -138,6 +159,8 @@ async function main() {
   if (results.some(({ run }) => isEmulated(run.accelerator))) {
     console.log('\nThe processor of the guests was emulated (no usable /dev/kvm): everything ran some 15 times slower.')
   }
+  // All that were to run may have been skipped.
+  if (results.length === 0) return 0
   return printSummary(results) ? 0 : 1
 }
 

@@ -18,13 +18,9 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { fromSuites, SUITES } from './apt.mjs'
 import { atEnd } from './cleanup.mjs'
 import { findTool } from './requirements.mjs'
-
-/** In this order; the first that has the kernel gives it. */
-const SUITES = ['bookworm-backports', 'trixie']
-const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
-const DOWNLOAD_TIMEOUT_MS = 600_000
 
 /** crc32 first: without it rdma_rxe loads, but refuses to add a device. Those after the gap shape traffic in tests. */
 const MODULES = [
@@ -63,7 +59,7 @@ export function guestKernel(say) {
 }
 
 /** Another run may have been quicker; its folder is as good. */
-function takeUnlessThere(made, folder) {
+export function takeUnlessThere(made, folder) {
   try {
     renameSync(made, folder)
   } catch (error) {
@@ -72,47 +68,14 @@ function takeUnlessThere(made, folder) {
 }
 
 function fetchKernel(work, say) {
-  if (!existsSync(KEYRING)) {
-    throw new Error(`${KEYRING} is missing; apt-get install debian-archive-keyring, so that the kernel can be verified`)
+  try {
+    return fromSuites(work, (apt, suite) => fetchFrom(apt, suite, work, say))
+  } catch (error) {
+    throw new Error(`the guest kernel could not be fetched.\n${error.message}`)
   }
-  mkdirSync(join(work, 'state/lists/partial'), { recursive: true })
-  mkdirSync(join(work, 'cache/archives/partial'), { recursive: true })
-  const problems = []
-  for (const suite of SUITES) {
-    try {
-      return fetchFrom(suite, work, say)
-    } catch (error) {
-      problems.push(`${suite}: ${String(error.stderr ?? error.message).trim()}`)
-    }
-  }
-  throw new Error(`the guest kernel could not be fetched.\n${problems.join('\n')}`)
 }
 
-/** apt with lists and caches of its own: nothing on this machine changes, and no privilege is needed. */
-function fetchFrom(suite, work, say) {
-  const sources = join(work, 'sources.list')
-  writeFileSync(sources, `deb [signed-by=${KEYRING}] ${debianMirror()} ${suite} main\n`)
-  const settings = {
-    'Dir::Etc::SourceList': sources,
-    'Dir::Etc::SourceParts': '/dev/null',
-    'Dir::State': join(work, 'state'),
-    'Dir::State::status': '/dev/null',
-    'Dir::Cache': join(work, 'cache'),
-    'APT::Sandbox::User': '',
-    'APT::Architecture': 'amd64',
-    'Acquire::Languages': 'none',
-    'Acquire::http::Timeout': '30',
-    'Acquire::Retries': '3',
-  }
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])
-  const apt = (tool, ...words) =>
-    execFileSync(findTool(tool), [...options, '-q', ...words], {
-      cwd: work,
-      encoding: 'utf8',
-      timeout: DOWNLOAD_TIMEOUT_MS,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-  apt('apt-get', 'update')
+function fetchFrom(apt, suite, work, say) {
   const name = /Depends: (linux-image-\d\S*)/.exec(apt('apt-cache', 'depends', 'linux-image-amd64'))?.[1]
   if (name === undefined) throw new Error('linux-image-amd64 depends on no kernel there')
   say(`fetching ${name} from ${suite}, once`)
@@ -121,19 +84,6 @@ function fetchFrom(suite, work, say) {
   const tree = join(work, 'tree')
   execFileSync(findTool('dpkg-deb'), ['-x', join(work, packageFile), tree])
   return tree
-}
-
-/** The mirror that this machine uses already. AETHER_DEBIAN_MIRROR names another. */
-function debianMirror() {
-  if (process.env.AETHER_DEBIAN_MIRROR) return process.env.AETHER_DEBIAN_MIRROR
-  const used = execFileSync(findTool('apt-get'), [
-    ...['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'],
-  ])
-  const mirror = String(used)
-    .split('\n')
-    .find((uri) => /\/debian\/?$/.test(uri))
-  if (mirror !== undefined) return mirror
-  throw new Error('apt on this machine has no Debian mirror; name one: AETHER_DEBIAN_MIRROR=http://HOST/debian')
 }
 
 function selectFiles(tree, made) {
@@ -165,7 +115,7 @@ function moduleFiles(base, release, name) {
 }
 
 /** Copies a module, unpacked, and gives its name there. */
-function placeModule(file, folder) {
+export function placeModule(file, folder) {
   const name = basename(file).replace(/\.xz$/, '')
   if (file.endsWith('.xz')) {
     writeFileSync(join(folder, name), execFileSync(findTool('xz'), ['-dc', file], { maxBuffer: 64 << 20 }))

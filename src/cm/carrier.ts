@@ -1,6 +1,7 @@
 /**
- * The seam of this room: what it needs of a carrier of connection messages. There are three: librdmacm for real
- * devices, sockets in the runtime directory for the embedded one, and TCP ports for the tcp devices. The shape is that
+ * The seam of this room: what it needs of a carrier of connection messages. There are four: librdmacm for real
+ * devices, sockets in the runtime directory for the embedded one, TCP ports for the tcp devices, and MPA between those
+ * and other programs. The shape is that
  * of rdma_cm(7): identifiers, calls that return at once, and events.
  *
  * - Calls that fail at once throw; calls that take time end with an event. Events are never given from within a call.
@@ -8,7 +9,7 @@
  *   event.
  * - An identifier never keeps the program alive by itself.
  */
-import type { AddressVector, Gid, QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
+import type { AddressVector, Gid, QueuePair, QueuePairAttributes, QueuePairState } from '../verbs/index.ts'
 import type { ConnectionAddress } from './address.ts'
 
 /** `tcp` connects (RC); `udp` finds the queue pair of a datagram service (UD). Their ports are apart. */
@@ -67,7 +68,13 @@ export type ConnectionEvent =
   | { readonly type: 'connect-error'; readonly status: number }
   | { readonly type: 'unreachable'; readonly status: number }
   | { readonly type: 'rejected'; readonly status: number; readonly privateData: Uint8Array }
-  | { readonly type: 'established'; readonly peer: DatagramPeer | undefined; readonly privateData: Uint8Array }
+  /** `offer`: what a peer announced whose answer was not told of before, because the carrier moves the queue pair. */
+  | {
+      readonly type: 'established'
+      readonly peer: DatagramPeer | undefined
+      readonly privateData: Uint8Array
+      readonly offer?: ConnectionOffer
+    }
   /** `lost`: it went without a word, as far as the carrier can tell. */
   | { readonly type: 'disconnected'; readonly lost: boolean }
   | { readonly type: 'device-removal' }
@@ -88,6 +95,11 @@ export interface ConnectionIdentifier {
   readonly deviceName: string | undefined
   readonly local: ConnectionAddress | undefined
   readonly remote: ConnectionAddress | undefined
+  /**
+   * Told of the queue pair, in INIT, before `connect` and `accept`, by carriers that need it: its connection carries
+   * their own messages first.
+   */
+  usePair?(pair: QueuePair): void
   /** rdma_bind_addr + rdma_listen. Port 0 takes a free one; `local` then says which. */
   listen(local: ConnectionAddress, backlog: number): Promise<void>
   resolveAddress(source: ConnectionAddress | undefined, destination: ConnectionAddress, timeoutMs: number): void
@@ -98,7 +110,10 @@ export interface ConnectionIdentifier {
   /** The active end's queue pair is ready: rdma_establish. */
   establish(): void
   disconnect(): void
-  /** rdma_init_qp_attr: the attributes that lead the queue pair `endpoint` to `state`. */
+  /**
+   * rdma_init_qp_attr: the attributes that lead the queue pair `endpoint` to `state`. On iWARP the carrier leads it
+   * from INIT on, by `connect` and `accept`: those for RTR then have no address vector. Both ends get `established`.
+   */
   queuePairAttributes(state: QueuePairState, endpoint: LocalEndpoint): QueuePairAttributes
   joinMulticast(group: ConnectionAddress): void
   leaveMulticast(group: ConnectionAddress): void
@@ -106,6 +121,6 @@ export interface ConnectionIdentifier {
 }
 
 export interface Carrier {
-  readonly name: 'shm' | 'rdmacm' | 'tcp'
+  readonly name: 'shm' | 'rdmacm' | 'tcp' | 'iwarp'
   createIdentifier(portSpace: PortSpace): ConnectionIdentifier
 }

@@ -1,6 +1,7 @@
-import { checkInstance, mustBe } from '../native/index.ts'
+import { ArgumentError, checkBoolean, checkInstance, mustBe } from '../native/index.ts'
 import { Device, deviceNames, ProtectionDomain } from '../verbs/index.ts'
 import type { Carrier, PortSpace } from './carrier.ts'
+import { IwarpIdentifier } from './iwarp/identifier.ts'
 import { rdmacmCarrier } from './rdmacm/carrier.ts'
 import { shmCarrier, tcpCarrier } from './sockets/carrier.ts'
 
@@ -12,6 +13,12 @@ export interface DeviceChoice {
    */
   readonly device?: Device | string
   readonly domain?: ProtectionDomain
+  /**
+   * The peer is any implementation of iWARP, such as an adapter or the kernel's siw, and not Aether. For a tcp device,
+   * port space `tcp`. Nothing is sent but what the standards have. The peer proves no secret, so a listener with this
+   * option takes requests from everyone who can reach its address. Default false.
+   */
+  readonly iwarpPeer?: boolean
 }
 
 export interface CarrierChoice {
@@ -23,10 +30,12 @@ export interface CarrierChoice {
 /**
  * Choose the carrier for a device. Its first identifier throws UnsupportedError for an RDMA device without librdmacm.
  */
-export function chooseCarrier({ device, domain }: DeviceChoice): CarrierChoice {
+export function chooseCarrier({ device, domain, iwarpPeer = false }: DeviceChoice): CarrierChoice {
   checkDevice(device)
+  checkBoolean('iwarpPeer', iwarpPeer)
   if (domain !== undefined) checkInstance('domain', domain, ProtectionDomain, 'as createProtectionDomain() returns')
   const deviceName = typeof device === 'string' ? device : (device?.name ?? domain?.device.name)
+  if (iwarpPeer) return { carrier: iwarpCarrier(deviceName), deviceName }
   if (deviceName !== undefined) return { carrier: carrierOf(deviceName), deviceName }
   return { carrier: deviceNames().some(isRdma) ? rdmacmCarrier : shmCarrier, deviceName }
 }
@@ -47,6 +56,19 @@ export function checkPortSpace(portSpace: PortSpace): void {
 function carrierOf(deviceName: string): Carrier {
   if (isRdma(deviceName)) return rdmacmCarrier
   return deviceName.startsWith('tcp') ? tcpCarrier(deviceName) : shmCarrier
+}
+
+/** @throws ArgumentError unless it is a tcp device. RDMA devices that speak iWARP need no option. */
+function iwarpCarrier(deviceName: string | undefined): Carrier {
+  if (deviceName === undefined || !deviceName.startsWith('tcp'))
+    throw new ArgumentError('iwarpPeer', "iwarpPeer needs a tcp device: pass one as `device`, such as 'tcp0'")
+  return {
+    name: 'iwarp',
+    createIdentifier: (portSpace) => {
+      if (portSpace === 'tcp') return new IwarpIdentifier(deviceName)
+      throw new ArgumentError('portSpace', "iWARP connects queue pairs; use port space 'tcp'")
+    },
+  }
 }
 
 /** Devices of the embedded provider are called `shm…`, those that need no RDMA hardware `tcp…`. */

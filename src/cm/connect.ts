@@ -55,7 +55,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 }
 
 /** A queue pair of the program's own has a device, too. */
-function choiceOf({ device, domain, pair }: ConnectOptions): DeviceChoice {
+function choiceOf({ device, domain, pair, iwarpPeer = false }: ConnectOptions): DeviceChoice {
   const of = domain ?? pair?.domain
-  return { ...(device === undefined ? {} : { device }), ...(of === undefined ? {} : { domain: of }) }
+  return { iwarpPeer, ...(device === undefined ? {} : { device }), ...(of === undefined ? {} : { domain: of }) }
 }

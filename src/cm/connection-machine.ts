@@ -90,7 +90,7 @@ const making: Readonly<Record<'idle' | 'resolving-address' | 'resolving-route' |
   'resolving-route': { 'route-resolved': go('requesting', 'preparePair', 'sendRequest') },
   requesting: {
     'connect-response': go('connected', 'readyPair', 'establish', 'connected'),
-    // A datagram service has been found: there is nothing to establish.
+    // A datagram service has been found, or the carrier has moved the queue pair: there is nothing to establish.
     established: go('connected', 'readyPair', 'connected'),
   },
   accepting: { established: go('connected', 'connected') },

@@ -95,6 +95,11 @@ export class ConnectionRequest {
         'portSpace',
         'a request in port space udp cannot be handed over; answer it in the thread of its listener',
       )
+    if (identifier.usePair !== undefined)
+      throw new ArgumentError(
+        'iwarpPeer',
+        'a request of an iWARP peer cannot be handed over; answer it in the thread of its listener',
+      )
     this.#handedOver = new HandedOver(identifier, offer, this.#settled, ended)
     return this.#handedOver.handed
   }

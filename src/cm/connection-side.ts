@@ -174,6 +174,7 @@ export class ConnectionSide implements ConnectionActions {
     this.limits = readAtomicLimits(this.#options, pair, this.offer)
     const access = this.#isDatagram ? {} : { access: this.#options.access ?? ALL_RIGHTS }
     this.#modify(QueuePairState.Init, access)
+    this.identifier.usePair?.(pair)
     this.#options.prepare?.(pair)
   }
 
@@ -189,6 +190,7 @@ export class ConnectionSide implements ConnectionActions {
       return
     }
     this.limits = readAtomicLimits(this.#options, this.pair, this.offer)
+    if (this.#attributes(QueuePairState.ReadyToReceive).addressVector === undefined) return
     const { maxReadAtomic, maxDestinationReadAtomic } = this.limits
     const { minRnrTimer, ackTimeout } = this.#options
     this.#modify(QueuePairState.ReadyToReceive, {
@@ -297,6 +299,10 @@ export class ConnectionSide implements ConnectionActions {
       case 'established':
         this.peer = event.peer
         if (event.peer !== undefined) this.privateData = event.privateData
+        if (event.offer !== undefined && this.machine.state === 'requesting') {
+          this.offer = event.offer
+          this.privateData = event.offer.privateData
+        }
         break
     }
     const error = errorOf(event, this.remoteText)

@@ -5,7 +5,7 @@ import { waitNames } from './deadline.ts'
 import type { ConnectionOptions } from './terms.ts'
 
 /** The names of options that several calls of this room share. */
-export const deviceNames: OptionNames<DeviceChoice> = { device: true, domain: true }
+export const deviceNames: OptionNames<DeviceChoice> = { device: true, domain: true, iwarpPeer: true }
 
 export const pairNames: OptionNames<PairOptions> = {
   domain: true,

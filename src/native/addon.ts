@@ -46,8 +46,11 @@ export const LookNumber = {
   Count: 6,
 } as const
 
-/** What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. */
-export const StreamInterest = { Reads: 1, Writes: 2, Listens: 4 } as const
+/**
+ * What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. `Ends`: the
+ * peer sends nothing more; what it has sent is left to others.
+ */
+export const StreamInterest = { Reads: 1, Writes: 2, Listens: 4, Ends: 8 } as const
 
 /** How many numbers describe one stream of `sendStreams`. */
 export const SEND_NUMBERS = 3
@@ -287,6 +290,11 @@ export interface Addon {
   // -----------------------------------------------------------------------------------------
   /** Listen at an address in digits, IPv4 or IPv6: socket(2), bind(2), listen(2). Port 0: any that is free. */
   listenStream(address: string, port: number): number
+  /**
+   * connect(2), from the address `source` unless that is empty. Once it is connected it is writable; if it cannot be,
+   * it has ended.
+   */
+  connectStream(address: string, port: number, source: string): number
   /** Such as `127.0.0.1:6379` or `[::1]:6379`: getpeername(2), getsockname(2). '' of one that is not connected. */
   streamAddress(descriptor: number, ofPeer: boolean): string
   /** epoll_create1(2). It is readable while one of its streams has an event. */
@@ -295,6 +303,8 @@ export interface Addon {
   addStream(set: number, descriptor: number, interest: number): void
   /** Watch it for something else. */
   changeStream(set: number, descriptor: number, interest: number): void
+  /** Watch it no more, whatever `interest` is. */
+  removeStream(set: number, descriptor: number, interest: number): void
   /**
    * Take what has come on the streams of a set, without waiting: epoll_wait(2), accept4(2), recv(2). Returns the number
    * of events. Each is four numbers: the descriptor, a StreamEvent, and two of its own.

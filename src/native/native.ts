@@ -53,6 +53,8 @@ const names: ReadonlyArray<keyof Addon> = [
   'createStreamSet',
   'addStream',
   'changeStream',
+  'removeStream',
+  'connectStream',
   'pollStreams',
   'sendStream',
   'sendStreams',

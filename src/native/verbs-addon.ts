@@ -323,6 +323,21 @@ export interface VerbsAddon {
    */
   modifyQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
   /**
+   * Lead a queue pair of a tcp device from INIT to RTS over a TCP connection with a peer that is not Aether. It takes a
+   * duplicate of the descriptor. `ready`: what the caller sends first, as they agreed: 0 nothing, 1 a WRITE, 2 a READ
+   * of no bytes. `reply`: MPA's reply of the end that was called; empty otherwise. Returns 0 or the errno.
+   */
+  adoptTcpStream(
+    pair: VerbsToken,
+    descriptor: number,
+    isCaller: boolean,
+    crc: boolean,
+    ird: number,
+    ord: number,
+    ready: number,
+    reply: Uint8Array,
+  ): number
+  /**
    * As `modifyQueuePair`, on another thread; rejects with the errno. A `modifyQueuePair` or `destroy` of the same queue
    * pair in the meantime waits for its end, and this call rejects with ECANCELED. A second asynchronous one is refused
    * with EBUSY.

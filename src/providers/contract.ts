@@ -218,6 +218,21 @@ export interface QueuePairCapacities {
   readonly maxInlineBytes: number
 }
 
+/** A TCP connection whose ends have introduced themselves by MPA. */
+export interface AdoptedStream {
+  /** The queue pair takes a duplicate. */
+  readonly descriptor: number
+  readonly isCaller: boolean
+  readonly crc: boolean
+  /** READs of the peer that may be under way here, and of this end there. */
+  readonly ird: number
+  readonly ord: number
+  /** What both have agreed that the caller sends first, even if it has nothing to say: a message without bytes. */
+  readonly ready: 'none' | 'write' | 'read'
+  /** MPA's reply of the end that was called, sent before all else; empty at the other one. */
+  readonly reply: Uint8Array
+}
+
 export interface ProviderQueuePair {
   readonly number: number
   readonly type: QueuePairType
@@ -243,6 +258,8 @@ export interface ProviderQueuePair {
   postReceive(request: EncodedRequest): number
   postReceiveList(requests: readonly EncodedRequest[], count: number): number
   readonly lastErrno: number
+  /** Devices that speak iWARP over TCP: lead a queue pair from INIT to RTS over a connection with any peer of iWARP. */
+  adoptStream?(stream: AdoptedStream): void
   /** Also receive datagrams sent to `gid`: ibv_attach_mcast(3). `ud` only, else EINVAL. */
   attachMulticast(gid: Gid, localIdentifier: number): void
   detachMulticast(gid: Gid, localIdentifier: number): void

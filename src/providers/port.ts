@@ -1,7 +1,10 @@
 import type { Gid } from './gid.ts'
 
-/** What a device's port is made of, and so how messages are addressed from it. */
-export type LinkLayer = 'shared-memory' | 'tcp' | 'ethernet' | 'infiniband'
+/**
+ * What a device's port is made of, and so how messages are addressed from it. `iwarp`: an RDMA device that speaks
+ * iWARP; only `connect` and `listen` lead its queue pairs through their states.
+ */
+export type LinkLayer = 'shared-memory' | 'tcp' | 'ethernet' | 'infiniband' | 'iwarp'
 
 /** ibv_query_port(3). */
 export interface PortAttributes {

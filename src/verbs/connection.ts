@@ -95,6 +95,7 @@ const LINK_TIMEOUTS: Readonly<Record<LinkLayer, number>> = {
   ethernet: 17,
   infiniband: 17,
   tcp: 19,
+  iwarp: 19,
 }
 
 /**

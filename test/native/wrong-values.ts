@@ -99,10 +99,12 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   futexWaitAny: [() => [words, words], () => Int32Array.of(1, 2), () => new Int32Array(2), zero],
   futexWake: [one(words), zero, one(1)],
   listenStream: [one('127.0.0.1'), zero],
+  connectStream: [one('127.0.0.1'), one(1), one('')],
   streamAddress: [one(listener), no],
   createStreamSet: [],
   addStream: [one(streams), one(listener), one(4)],
   changeStream: [one(streams), one(listener), one(4)],
+  removeStream: [one(streams), one(listener), one(4)],
   pollStreams: [one(streams), () => new Int32Array(8), () => new Uint8Array(4096)],
   sendStream: [one(listener), () => new Uint8Array(8)],
   sendStreams: [() => Int32Array.of(listener, 0, 8), one(1), () => new Uint8Array(8), one(2)],
@@ -175,6 +177,7 @@ const descriptorMakers = new Set([
   'duplicateDescriptor',
   'openProcess',
   'listenStream',
+  'connectStream',
   'createStreamSet',
 ])
 

@@ -23,11 +23,11 @@ function linkFix(port: RdmaPort): string {
 export function checkSpeeds(machine: Machine): Finding[] {
   const speeds = rdmaPorts(machine)
     .filter((port) => port.text('rate') !== undefined)
-    .map((port) =>
-      ok('speed', `${port.label} runs at ${port.text('rate')}, ${port.text('link_layer') ?? 'unknown link'}`),
-    )
+    .map((port) => ok('speed', `${port.label} runs at ${port.text('rate')}, ${linkOf(port)}`))
   return [...speeds, ...rdmaDevices(machine).flatMap((device) => checkSlot(machine, device))]
 }
+
+const linkOf = (port: RdmaPort): string => (port.isIwarp ? 'iWARP' : (port.text('link_layer') ?? 'unknown link'))
 
 /** A card in a slot that is too narrow is slower than its port. */
 function checkSlot(machine: Machine, device: string): Finding[] {
@@ -46,11 +46,16 @@ function checkSlot(machine: Machine, device: string): Finding[] {
   ]
 }
 
-/** RoCE needs an address that can be routed. */
+/** RoCE needs an address that can be routed; iWARP finds its peers over TCP. */
 export function checkAddresses(machine: Machine): Finding[] {
   return rdmaPorts(machine)
     .filter((port) => port.isEthernet)
-    .flatMap((port) => [...checkGids(port), ...checkMtu(machine, port)])
+    .flatMap((port) => (port.isIwarp ? [aboutIwarp(port)] : [...checkGids(port), ...checkMtu(machine, port)]))
+}
+
+/** Its peers are found by IP address, over TCP. */
+function aboutIwarp(port: RdmaPort): Finding {
+  return ok('iwarp', `${port.label} speaks iWARP: connect() and listen() work over it, groups use tcp0`)
 }
 
 function checkGids(port: RdmaPort): Finding[] {

@@ -36,6 +36,11 @@ export class RdmaPort {
     return afterColon(this.text('phys_state') ?? '') || 'unknown'
   }
 
+  /** Its device is an RNIC: `node_type` is 4. */
+  get isIwarp(): boolean {
+    return /^4:/.test(this.#machine.text(`${devicesFolder}/${this.device}/node_type`) ?? '')
+  }
+
   get isEthernet(): boolean {
     return this.text('link_layer') === 'Ethernet'
   }

@@ -55,6 +55,10 @@ export interface GroupDevice {
 export function inspectDevice(name: string, ranks: number): GroupDevice {
   using device = openDevice(name)
   const { state, physicalState, linkLayer, activeMtu } = device.queryPort()
+  if (linkLayer === 'iwarp')
+    throw new JoinError(
+      `device ${name} speaks iWARP, whose queue pairs only connect() and listen() can connect: name ${TCP}, or set ${DEVICE_VARIABLE} to another device`,
+    )
   if (state === 'active') {
     device.createProtectionDomain().allocate(LINK_BYTES * ranks, Access.LocalWrite)
     return { name, linkLayer, mtuBytes: activeMtu }

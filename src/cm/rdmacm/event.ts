@@ -1,5 +1,5 @@
 import { EVENT_DATA_BYTES, EVENT_WORDS, EventWord, ParameterWord, type RdmacmToken } from '../../native/index.ts'
-import { decodeAddressVector } from '../../providers/index.ts'
+import { decodeAddressVector, Errno } from '../../providers/index.ts'
 import type { ConnectionEvent, ConnectionOffer, DatagramPeer, PortSpace } from '../carrier.ts'
 import { RejectStatus } from '../errors.ts'
 
@@ -31,6 +31,12 @@ const datagramRejections: ReadonlyMap<number, number> = new Map([
   [1, RejectStatus.InvalidServiceId],
   [2, RejectStatus.Consumer],
   [3, RejectStatus.NoQueuePair],
+])
+
+/** Over iWARP a rejection is an errno, which depends on the driver: the peer's program has refused. */
+const refusals: ReadonlyMap<number, number> = new Map([
+  [-Errno.ECONNREFUSED, RejectStatus.Consumer],
+  [-Errno.ECONNRESET, RejectStatus.Consumer],
 ])
 
 /** The words of one event, and their meaning. */
@@ -80,9 +86,11 @@ export class EventWords {
       case 'connect-response':
         return { type, offer: this.offer() }
       case 'rejected':
-        return { type, status, privateData: this.#privateData() }
+        return { type, status: refusals.get(status) ?? status, privateData: this.#privateData() }
       case 'established':
-        return { type, peer: portSpace === 'udp' ? this.#peer() : undefined, privateData: this.#privateData() }
+        return portSpace === 'udp'
+          ? { type, peer: this.#peer(), privateData: this.#privateData() }
+          : { type, peer: undefined, privateData: this.#privateData(), offer: this.offer() }
       case 'disconnected':
         return { type, lost: false }
       case 'multicast-join':

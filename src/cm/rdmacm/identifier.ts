@@ -8,7 +8,7 @@ import {
   type RdmacmToken,
   SystemError,
 } from '../../native/index.ts'
-import { decodeAttributes } from '../../providers/index.ts'
+import { decodeAttributes, Errno } from '../../providers/index.ts'
 import type { QueuePairAttributes, QueuePairState } from '../../verbs/index.ts'
 import { type ConnectionAddress, checkAddress, checkGroup, connectionAddress, formatAddress } from '../address.ts'
 import type {
@@ -20,10 +20,16 @@ import type {
   PortSpace,
 } from '../carrier.ts'
 import { checkTimeout } from '../deadline.ts'
-import { ConnectionError, type ConnectionStage } from '../errors.ts'
+import { ConnectionError, type ConnectionStage, RejectStatus } from '../errors.ts'
 import { checkBacklog, checkedParameters, checkTransition } from '../identifier-arguments.ts'
 import { checkedPrivateData } from '../private-data.ts'
 import type { EventChannel } from './channel.ts'
+
+const NO_LISTENER: ConnectionEvent = {
+  type: 'rejected',
+  status: RejectStatus.InvalidServiceId,
+  privateData: new Uint8Array(0),
+}
 
 /**
  * A struct rdma_cm_id whose queue pair others manage. librdmacm is told the queue pair number and returns the
@@ -99,9 +105,17 @@ export class RdmacmIdentifier implements ConnectionIdentifier {
   connect(parameters: ConnectionParameters): void {
     const checked = checkedParameters(parameters, this.portSpace, 'connect')
     const words = encodeParameters(checked)
-    this.#try('connect', 'the request cannot be sent', () =>
-      this.#addon.connect(this.#token, words, checked.privateData),
-    )
+    try {
+      this.#try('connect', 'the request cannot be sent', () =>
+        this.#addon.connect(this.#token, words, checked.privateData),
+      )
+    } catch (error) {
+      if (!(error instanceof ConnectionError) || error.status !== -Errno.ECONNREFUSED) throw error
+      // Over iWARP the call itself connects by TCP, and so finds out that no program listens there.
+      queueMicrotask(() => {
+        if (!this.#destroyed) this.onEvent(NO_LISTENER)
+      })
+    }
   }
 
   accept(parameters: ConnectionParameters): void {

@@ -3,6 +3,8 @@ import type { GidEntry, LinkLayer, PortAttributes } from '../port.ts'
 
 /** Of the tcp device (native/tcp-engine.cc); libibverbs has no such number. */
 const LINK_LAYER_TCP = 128
+/** Of devices whose transport is iWARP (native/verbs-device.cc). */
+const LINK_LAYER_IWARP = 129
 
 /** `enum ibv_port_state` */
 const states: readonly PortAttributes['state'][] = ['unknown', 'down', 'init', 'armed', 'active', 'active-defer']
@@ -26,6 +28,7 @@ const gidTypes: readonly GidEntry['type'][] = ['infiniband', 'roce-v1', 'roce-v2
 
 export function linkLayerOf(facts: VerbsPortFacts): LinkLayer {
   if (facts.linkLayer === LINK_LAYER_TCP) return 'tcp'
+  if (facts.linkLayer === LINK_LAYER_IWARP) return 'iwarp'
   return facts.linkLayer === 1 ? 'infiniband' : 'ethernet'
 }
 

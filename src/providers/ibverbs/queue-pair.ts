@@ -7,6 +7,7 @@ import {
   type VerbsToken,
 } from '../../native/index.ts'
 import type {
+  AdoptedStream,
   ProviderQueuePair,
   ProviderQueuePairOptions,
   QueuePairAttributes,
@@ -30,6 +31,9 @@ import type { IbverbsXrcDomain } from './xrc-domain.ts'
 const ALL_ATTRIBUTES = Object.values(Attribute).reduce((mask: number, bit) => mask | bit, 0)
 
 const DRAIN_PATIENCE_MS = 50
+
+/** By the numbers of the addon. */
+const READY_MESSAGES: readonly AdoptedStream['ready'][] = ['none', 'write', 'read']
 
 /** ibv_create_qp(3). Requests are passed on as they are encoded, a batch in one native call. */
 export class IbverbsQueuePair implements ProviderQueuePair {
@@ -163,6 +167,12 @@ export class IbverbsQueuePair implements ProviderQueuePair {
         return { mask, errno }
       if (performance.now() > deadline) return { mask, errno }
     }
+  }
+
+  adoptStream({ descriptor, isCaller, crc, ird, ord, ready, reply }: AdoptedStream): void {
+    const first = READY_MESSAGES.indexOf(ready)
+    const errno = this.#verbs.adoptTcpStream(this.handle, descriptor, isCaller, crc, ird, ord, first, reply)
+    check('adoptTcpStream', errno, () => 'the queue pair is not in INIT, or not of a tcp device')
   }
 
   attachMulticast(gid: Gid, localIdentifier: number): void {

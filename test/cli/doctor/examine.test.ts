@@ -4,13 +4,15 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { examine } from '../../../src/cli/doctor/examine.ts'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
-import { RecordedMachine, RecordingMachine } from '../../../src/cli/doctor/machine.ts'
+import { RecordedMachine, type Recording, RecordingMachine } from '../../../src/cli/doctor/machine.ts'
 import { parseList } from '../../../src/cli/doctor/placement.ts'
 import { root } from '../../repository/checkout.ts'
 
-function recorded(name: string): RecordedMachine {
-  return new RecordedMachine(JSON.parse(readFileSync(join(root, 'test/cli/doctor/fixtures', `${name}.json`), 'utf8')))
+function recordingOf(name: string): Recording {
+  return JSON.parse(readFileSync(join(root, 'test/cli/doctor/fixtures', `${name}.json`), 'utf8'))
 }
+
+const recorded = (name: string): RecordedMachine => new RecordedMachine(recordingOf(name))
 
 function levels(findings: readonly Finding[]): Record<string, string> {
   return Object.fromEntries(findings.map(({ check, level }) => [check, level]))
@@ -24,6 +26,18 @@ test('a guest with soft-RoCE lacks nothing but large packets', () => {
   )
   const gid = findings.find(({ check }) => check === 'gid')
   assert.match(gid?.text ?? '', /0000:0000:0000:0000:0000:ffff:0a09:0001 \(index 1, RoCE v2\)/)
+})
+
+test('an iWARP device is named so, and needs no address of RoCE', () => {
+  const { files, ...rest } = recordingOf('rxe')
+  const iwarp = { ...files, '/sys/class/infiniband/rxe0/node_type': '4: RNIC' }
+  const findings = examine(new RecordedMachine({ ...rest, files: iwarp }))
+  assert.match(textOf(findings, 'iwarp'), /rxe0 port 1 speaks iWARP/)
+  assert.match(textOf(findings, 'speed'), /, iWARP/)
+  assert.deepEqual(
+    findings.filter(({ check }) => check === 'gid' || check === 'mtu'),
+    [],
+  )
 })
 
 test('each trouble of a machine has its line, its level and what mends it', () => {
