@@ -29,17 +29,17 @@ export const canary: IndexMistake = {
 
 export const mistakes: readonly IndexMistake[] = [
   {
-    name: 'a value that was written over counts as whole',
-    breaks: 'readers from outside get torn values',
-    find: 'if (Atomics.load(words, HeaderWord.Reused) !== reused) continue;',
+    name: 'a bucket that is being divided is read',
+    breaks: 'readers from outside miss keys while the table grows',
+    find: 'if ((version & 1) !== 0) return "again";',
     replace: '',
     tests: TABLE,
   },
   {
-    name: 'a key that moves counts as absent',
-    breaks: 'readers miss keys while the table grows',
-    find: 'return Atomics.load(head.words, versionWord) === version ? void 0 : "again";',
-    replace: 'return void 0;',
+    name: 'what overflows from a bucket is not read',
+    breaks: 'readers from outside miss keys whose bucket is full',
+    find: 'place = Atomics.load(chunk.words, bucket + BucketWord.Next);',
+    replace: 'place = 0;',
     tests: TABLE,
   },
   {
