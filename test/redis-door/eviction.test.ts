@@ -39,13 +39,32 @@ test('policies, and what is noted of keys, are answered as Redis answers them', 
     assert.deepEqual(await own.ask(...command), await theirs.ask(...command), command.join(' '))
 })
 
-test('the bound is what the server was started with', async () => {
+test('the bound is what the server was started with, or less of it', async () => {
   await using door = await openDoor({ memoryBytes: MEMORY_BYTES })
   const client = await door.connect()
   assert.deepEqual(await client.ask('CONFIG', 'GET', 'maxmemory'), ['maxmemory', String(MEMORY_BYTES)])
   assert.equal(await client.ask('CONFIG', 'SET', 'maxmemory', '1mb'), 'OK')
   assert.match(String(await client.ask('CONFIG', 'SET', 'maxmemory', '2mb')), /start the server with another --memory/)
   assert.match(String(await client.ask('INFO', 'memory')), /maxmemory:1048576\r\n/)
+  const fill = async (): Promise<number> => {
+    await client.ask('FLUSHALL')
+    for (let key = 0; ; key += 1)
+      if (String(await client.ask('SET', `key ${key}`, value)).startsWith('-OOM')) return key
+  }
+  const all = await fill()
+  assert.equal(await client.ask('CONFIG', 'SET', 'maxmemory', '512kb'), 'OK')
+  assert.deepEqual(await client.ask('CONFIG', 'GET', 'maxmemory'), ['maxmemory', '524288'])
+  const half = await fill()
+  assert.ok(all > 190 && half > 95 && half < 110, `${all}, ${half}`)
+  const script = "return redis.pcall('SET', 'key', 'value')"
+  assert.match(String(await client.ask('EVAL', script, '0')), /OOM/)
+  assert.match(String(await client.ask('RPUSH', 'list', 'a')), /OOM/)
+  assert.equal(await client.ask('DEL', 'key 0', 'key 1'), 2)
+  await client.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random')
+  for (let key = 0; key < 300; key += 1) assert.equal(await client.ask('SET', `more ${key}`, value), 'OK')
+  assert.ok(door.node.held.get(0)!.figures.usedBytes <= 2 ** 19)
+  assert.equal(await client.ask('CONFIG', 'SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'), 'OK')
+  assert.equal(await fill(), all)
 })
 
 test('pipelines, transactions and scripts go on when the memory is full; who listens is told of what goes', async () => {

@@ -45,6 +45,8 @@ export interface EvictionSettings {
   readonly policy: EvictionPolicy
   /** Keys that are looked at for one that goes. */
   readonly samples: number
+  /** Bytes that may be used if this process writes; undefined: all that there are. */
+  readonly boundBytes?: number | undefined
 }
 
 export const DEFAULT_EVICTION: EvictionSettings = { policy: 'noeviction', samples: 5 }

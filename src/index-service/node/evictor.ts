@@ -40,8 +40,8 @@ const VAIN_MAX = 8
  */
 export class Evictor {
   readonly #shard: EvictedShard
-  readonly #boundBytes: number
-  readonly #slackBytes: number
+  #boundBytes = 0
+  #slackBytes = 0
   /** How many processes write to the shard. */
   writers = 1
   #rule: EvictionRule | undefined
@@ -52,8 +52,14 @@ export class Evictor {
 
   constructor(shard: EvictedShard, boundBytes: number) {
     this.#shard = shard
-    this.#boundBytes = boundBytes
-    this.#slackBytes = Math.min(boundBytes * SLACK_PART, SLACK_MAX_BYTES)
+    this.boundBytes = boundBytes
+  }
+
+  /** Bytes that may be used. */
+  set boundBytes(bytes: number) {
+    this.#boundBytes = bytes
+    this.#slackBytes = Math.min(bytes * SLACK_PART, SLACK_MAX_BYTES)
+    this.#restUntilMs = 0
   }
 
   /** Undefined: nothing is evicted. */

@@ -157,7 +157,12 @@ export class IndexNode implements IndexPort, AsyncDisposable {
 
   set eviction(settings: EvictionSettings) {
     this.#eviction = settings
-    for (const replica of this.#replicas.values()) replica.evict(settings)
+    for (const replica of this.#replicas.values()) replica.evict(this.#evictionOfShard)
+  }
+
+  get #evictionOfShard(): EvictionSettings {
+    const { boundBytes } = this.#eviction
+    return { ...this.#eviction, boundBytes: boundBytes && Math.ceil(boundBytes / this.shards) }
   }
 
   /** Tell all nodes where clients of Redis come to this one. */
@@ -347,7 +352,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
       append,
       memoryBytes: Math.ceil(memoryBytes / this.shards),
-      eviction: this.#eviction,
+      eviction: this.#evictionOfShard,
       founders: this.#founders(shard),
       thread,
       onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
@@ -355,7 +360,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       ...limits,
     })
     // It may have been set meanwhile.
-    replica.evict(this.#eviction)
+    replica.evict(this.#evictionOfShard)
     replica.writers = this.#holders(shard).length
     this.#replicas.set(shard, replica)
     this.#members.tell(this.#card())

@@ -85,6 +85,9 @@ export class ShardReplica implements ShardPort {
   readonly #looks: RecordLooks
   readonly #programs: ProgramLine
   readonly #evictor: Evictor
+  readonly #memoryBytes: number
+  /** What this process sets for its writes; undefined: what the shard has. */
+  #bound: number | undefined
   readonly #backups: ShardBackups
   readonly #sweeper: NodeJS.Timeout
   #isSweeping = false
@@ -109,8 +112,9 @@ export class ShardReplica implements ShardPort {
     this.#shard = parts.shard
     this.#replicated = parts.replicated
     this.#waiting = parts.waiting
+    this.#memoryBytes = parts.memoryBytes
     this.#programs = new ProgramLine({
-      withScratch: (use, limits) => this.#query((shard) => use(shard.scratch(Date.now())), limits),
+      withScratch: (use, limits) => this.#query((shard) => use(shard.scratch(Date.now(), this.#bound)), limits),
       propose: (command, limits) => this.#propose(command, limits),
     })
     this.#evictor = new Evictor(
@@ -208,7 +212,8 @@ export class ShardReplica implements ShardPort {
     limits: CallLimits,
     apart: boolean = false,
   ): Promise<readonly Reply[] | null> {
-    const command = watched !== undefined ? { calls, watched, apart } : apart ? { calls, apart } : { calls }
+    const plain = watched !== undefined ? { calls, watched, apart } : apart ? { calls, apart } : { calls }
+    const command = this.#bound === undefined ? plain : { ...plain, bound: this.#bound }
     const answer = await this.#evictor.admit(calls, () => this.#propose(command, limits))
     return answer as readonly Reply[] | null
   }
@@ -240,7 +245,9 @@ export class ShardReplica implements ShardPort {
     const waiter = this.#waiting.add(served)
     try {
       const limits = { timeoutMs: PROPOSE_MS, signal: undefined }
-      const answer = await this.#evictor.admit([call], () => this.#propose({ calls: [call], waiter }, limits))
+      const bound = this.#bound === undefined ? {} : { bound: this.#bound }
+      const command = { calls: [call], waiter, ...bound }
+      const answer = await this.#evictor.admit([call], () => this.#propose(command, limits))
       if (Array.isArray(answer)) return (answer as readonly Reply[])[0]!
       const reply = await Promise.race([comes, over(waitMs, signal)])
       if (reply !== OVER) return reply
@@ -280,8 +287,10 @@ export class ShardReplica implements ShardPort {
   }
 
   /** What becomes of keys when the memory is full, as far as this process writes. */
-  evict({ policy, samples }: EvictionSettings): void {
+  evict({ policy, samples, boundBytes }: EvictionSettings): void {
     const rule = ruleOf(policy)
+    this.#bound = boundBytes
+    this.#evictor.boundBytes = boundBytes ?? this.#memoryBytes
     this.#evictor.rule = rule && { of: rule.of, by: rule.by, samples }
     this.#table.mark(rule?.marks, Date.now())
   }

@@ -10,7 +10,8 @@ import { WireReader, WireWriter } from './wire.ts'
  * little-endian.
  *
  * ```
- *  calls    0 kind: 1   1 flags   waiter, if flag 1   watched, if flag 2: count, (db length key version) …
+ *  calls    0 kind: 1   1 flags   waiter, if flag 1   bound (Float64), if flag 64
+ *           watched, if flag 2: count, (db length key version) …
  *           count, (db origin length name count (length argument) …) …    db: only with flag 4, else all are 0
  *                                                                          flag 8: `apart`, 32: `admitted`
  *                                                                          origin: only with flag 16; 0: it has none
@@ -27,7 +28,8 @@ const HAS_DATABASES = 4
 const APART = 8
 const HAS_ORIGINS = 16
 const ADMITTED = 32
-const FLAGS_MAX = 63
+const HAS_BOUND = 64
+const FLAGS_MAX = 127
 const writer = new WireWriter()
 
 function encode(command: ShardCommand): Uint8Array {
@@ -46,7 +48,14 @@ function encode(command: ShardCommand): Uint8Array {
   return writer.end()
 }
 
-function encodeCalls({ calls, watched, waiter, apart, admitted }: Extract<ShardCommand, { calls: unknown }>): void {
+function encodeCalls({
+  calls,
+  watched,
+  waiter,
+  apart,
+  admitted,
+  bound,
+}: Extract<ShardCommand, { calls: unknown }>): void {
   const hasDatabases = calls.some(isElsewhere) || watched?.some(isElsewhere) === true
   const hasOrigins = calls.some(({ origin }) => origin !== undefined)
   writer.begin(Kind.Calls)
@@ -56,9 +65,11 @@ function encodeCalls({ calls, watched, waiter, apart, admitted }: Extract<ShardC
       (hasDatabases ? HAS_DATABASES : 0) |
       (apart === true ? APART : 0) |
       (hasOrigins ? HAS_ORIGINS : 0) |
-      (admitted === true ? ADMITTED : 0),
+      (admitted === true ? ADMITTED : 0) |
+      (bound === undefined ? 0 : HAS_BOUND),
   )
   if (waiter !== undefined) writer.f64(waiter)
+  if (bound !== undefined) writer.f64(bound)
   if (watched !== undefined) encodeWatched(watched, hasDatabases)
   writer.count(calls.length)
   for (const { name, args, db = 0, origin = 0 } of calls) {
@@ -117,6 +128,7 @@ function decodeKind(reader: WireReader, kind: number): ShardCommand {
 function decodeCalls(reader: WireReader): ShardCommand {
   const flags = reader.u8Below(FLAGS_MAX, 'set of flags')
   const waiter = (flags & HAS_WAITER) === 0 ? undefined : reader.whole()
+  const bound = (flags & HAS_BOUND) === 0 ? undefined : reader.whole()
   const hasDatabases = (flags & HAS_DATABASES) !== 0
   const watched = (flags & HAS_WATCHED) === 0 ? undefined : decodeWatched(reader, hasDatabases)
   const calls: Call[] = []
@@ -124,11 +136,13 @@ function decodeCalls(reader: WireReader): ShardCommand {
   const apart = (flags & APART) !== 0
   const admitted = (flags & ADMITTED) !== 0
   // Nearly all are of one of these shapes, and an object that is put together takes longer.
-  if (watched === undefined && waiter === undefined && !admitted) return apart ? { calls, apart } : { calls }
+  if (watched === undefined && waiter === undefined && bound === undefined && !admitted)
+    return apart ? { calls, apart } : { calls }
   return {
     calls,
     ...(watched && { watched }),
     ...(waiter !== undefined && { waiter }),
+    ...(bound !== undefined && { bound }),
     ...(apart && { apart }),
     ...(admitted && { admitted }),
   }

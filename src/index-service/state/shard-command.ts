@@ -25,6 +25,7 @@ export interface Watched {
  * - `calls` are run one after the other with nothing in between. If a watched key has changed, none is run. A single
  *   call with a `waiter` may wait. The number is unique among all processes, and the caller's to choose. Calls that
  *   are `apart` have nothing to do with each other: those that wait are served after each of them, not after the last.
+ *   Above the `bound` in bytes, those that may need memory are refused; it counts if it is less than the shard's own.
  *   Calls that are `admitted` are what programs did, which looked at the memory before: none is refused for want of it.
  * - `expire` removes keys that have expired.
  * - `evict` removes keys to make room, each if it has not changed since its version was read.
@@ -38,6 +39,7 @@ export type ShardCommand =
       readonly waiter?: number
       readonly apart?: boolean
       readonly admitted?: boolean
+      readonly bound?: number
     }
   | { readonly expire: true }
   | { readonly evict: readonly Watched[] }

@@ -73,6 +73,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   #evicted = 0
   /** The calls that run are not refused for want of memory. */
   #isAdmitted = false
+  /** Of the calls that run: bytes that may be used. */
+  #bound = Infinity
 
   constructor({ records, memoryMax = Infinity, onServed, onEvent, onChange }: ShardOptions) {
     this.#events = onEvent === undefined && onChange === undefined ? undefined : new KeyEvents(onEvent, onChange)
@@ -192,14 +194,15 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return backupOfKeys(this.#databases, keys, isLast)
   }
 
-  /** For calls that depend on each other's answers. It is of use until the next command in the log is applied. */
-  scratch(nowMs: number): ShardScratch {
+  /** For calls that depend on each other's answers. `bound`: as of calls. It is of use until the next command in the log is applied. */
+  scratch(nowMs: number, bound: number = Infinity): ShardScratch {
     this.#beginRead(nowMs)
+    this.#bound = Math.min(this.#memoryMax, bound)
     return new ShardScratch({ source: this.#databases, timeMs: nowMs, index: this.#index, isFull: this.#isFull })
   }
 
   get #isFull(): boolean {
-    return this.#memoryMax !== Infinity && this.usedBytes > this.#memoryMax
+    return this.#bound !== Infinity && this.usedBytes > this.#bound
   }
 
   *snapshot(): Generator<Uint8Array> {
@@ -233,6 +236,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     context.readyKey = undefined
     this.#records.nowMs = timeMs
     this.#isAdmitted = false
+    this.#bound = this.#memoryMax
     this.#random.seed(index)
   }
 
@@ -245,7 +249,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   #answerOf(command: Extract<ShardCommand, { calls: unknown }>): ShardAnswer {
-    const { calls, watched, waiter, apart, admitted } = command
+    const { calls, watched, waiter, apart, admitted, bound } = command
+    if (bound !== undefined) this.#bound = Math.min(this.#memoryMax, bound)
     this.#isAdmitted = admitted === true
     if (watched !== undefined && !watched.every((key) => this.#isUnchanged(key))) return null
     if (waiter !== undefined && calls.length === 1) return this.#waitingAnswer(calls[0]!, waiter)

@@ -14,7 +14,7 @@ import { choice, fixed, flag, memory, only, type Parameter, text, whole } from '
 
 const APPEND_OPENED =
   'when the disk has a write is chosen when the index begins; start the server with another --append'
-const MEMORY_OPENED = 'the memory of an index is chosen when it begins; start the server with another --memory'
+const MEMORY_OPENED = 'the index has less memory; start the server with another --memory'
 const WHERE_OPENED = 'the server listens where it was started; start it with another --port or --bind'
 
 type DoorNode = Pick<IndexNode, 'memoryBytes' | 'eviction' | 'append'>
@@ -43,9 +43,11 @@ export class DoorParameters {
       this.#byName.set(parameter.name, parameter)
     this.#refresh()
     this.onChanged((name) => {
-      if (!name.startsWith('maxmemory-')) return
+      if (!/^maxmemory(-policy|-samples)?$/.test(name)) return
       const policy = this.get('maxmemory-policy') as EvictionPolicy
-      node.eviction = { policy, samples: Number(this.get('maxmemory-samples')) }
+      const boundBytes = Number(this.get('maxmemory'))
+      const samples = Number(this.get('maxmemory-samples'))
+      node.eviction = { policy, samples, boundBytes: boundBytes === node.memoryBytes ? undefined : boundBytes }
     })
   }
 
@@ -164,15 +166,15 @@ function appendParameter(append: AppendPolicy | undefined): Parameter {
   return append === undefined ? text('appendfsync', 'everysec') : only('appendfsync', append, APPEND_OPENED)
 }
 
-/** It is chosen when the index begins. 0 is accepted, which is how programs say that they ask for no other bound. */
-function memoryParameter(boundBytes: number): Parameter {
-  const bound = memory('maxmemory', boundBytes)
+/** The bound of the index is chosen when it begins. A server may use less of it; 0: all. */
+function memoryParameter(memoryBytes: number): Parameter {
+  const bound = memory('maxmemory', memoryBytes)
   return {
     ...bound,
     read: (given) => {
-      const wanted = bound.read!(given)
-      if (wanted !== '0' && wanted !== bound.value) throw new CommandFault(MEMORY_OPENED)
-      return bound.value
+      const wanted = Number(bound.read!(given))
+      if (wanted > memoryBytes) throw new CommandFault(MEMORY_OPENED)
+      return String(wanted === 0 ? memoryBytes : wanted)
     },
   }
 }

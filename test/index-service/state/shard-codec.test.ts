@@ -14,6 +14,15 @@ const commands: readonly ShardCommand[] = [
   { calls: [call, { name: 'PING', args: [] }, call] },
   { calls: [call, { ...call, db: 2 }], apart: true },
   { calls: [call], watched: [{ key: bytes('a'), version: 3 }], admitted: true },
+  { calls: [call], waiter: 7, bound: 2 ** 40 },
+  { calls: [call, call], apart: true, bound: 1 },
+  { evict: [] },
+  {
+    evict: [
+      { key: bytes('a'), version: 3 },
+      { key: bytes(''), version: 2 ** 50, db: 15 },
+    ],
+  },
   { calls: [call], waiter: 2 ** 48 + 17 },
   { calls: [call, { ...call, origin: 2 ** 52 + 1 }, { ...call, db: 3, origin: 7 }] },
   { calls: [], watched: [{ key: bytes('a'), version: 0 }] },
@@ -92,6 +101,6 @@ test('damaged bytes are a command or are refused, and take no more memory than t
 
 test('kinds and flags that are not known are refused by name', () => {
   assert.throws(() => shardCodec.decode(Uint8Array.of(9)), /kind 9 is unknown/)
-  assert.throws(() => shardCodec.decode(Uint8Array.of(1, 64, 0)), /set of flags 64 is unknown/)
+  assert.throws(() => shardCodec.decode(Uint8Array.of(1, 128, 0)), /set of flags 128 is unknown/)
   assert.throws(() => shardCodec.decode(Uint8Array.of(3, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)), /not whole/)
 })
