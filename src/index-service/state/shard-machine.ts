@@ -169,7 +169,10 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#databases.versionOf(db, key)
   }
 
-  /** Up to `count` keys that `rule` gives up first, as far as this process knows; for an `evict`. `sampler`: of its records. */
+  /**
+   * Up to `count` keys that `rule` gives up first, as far as this process knows; for an `evict`. `sampler`: of its
+   * records.
+   */
   victims(
     rule: EvictionRule,
     sampler: RecordSampler,
@@ -194,7 +197,10 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return backupOfKeys(this.#databases, keys, isLast)
   }
 
-  /** For calls that depend on each other's answers. `bound`: as of calls. It is of use until the next command in the log is applied. */
+  /**
+   * For calls that depend on each other's answers. `bound`: as of calls. It is of use until the next command in the log
+   * is applied.
+   */
   scratch(nowMs: number, bound: number = Infinity): ShardScratch {
     this.#beginRead(nowMs)
     this.#bound = Math.min(this.#memoryMax, bound)
