@@ -165,6 +165,16 @@ test('what was there before all keys were removed does not come back', async () 
   assert.equal(await to.index.size(), keys)
 })
 
+test('a key that expires as late as can be is restored', async () => {
+  await using from = await opened()
+  await from.index.call('SET', 'key', 'value', 'PXAT', '9223372036854775807')
+  const path = freshFile()
+  await from.index.backup(path)
+  await using to = await opened()
+  assert.deepEqual(await to.index.restore(path), { keys: 1 })
+  assert.equal(await to.index.getText('key'), 'value')
+})
+
 test('a file that is not whole is refused, and nothing of it is restored', async () => {
   await using from = await opened({ shards: 2 })
   for (let key = 0; key < 500; key += 1) await from.index.set(`key ${key}`, 'value')
