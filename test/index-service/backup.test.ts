@@ -165,6 +165,21 @@ test('what was there before all keys were removed does not come back', async () 
   assert.equal(await to.index.size(), keys)
 })
 
+test('a client backs up and restores keys that are longer than what else it may ask for', async () => {
+  await using from = await opened()
+  const element = Buffer.alloc(2 ** 19 - 100, 7)
+  // Parts of many lengths, some of them multiples of what is sent at a time.
+  for (let at = 0; at < 40; at += 1) await from.index.call('RPUSH', 'long', element)
+  for (let at = 0; at < 120; at += 1) await from.index.set(`key ${at}`, element.subarray(0, 2 ** 19 - 60 + at))
+  await using client = await connectIndex(from.name)
+  const path = freshFile()
+  await client.backup(path)
+  await using to = await opened()
+  await using other = await connectIndex(to.name)
+  await other.restore(path)
+  assert.deepEqual(await contentsOf(to), await contentsOf(from))
+})
+
 test('a key that expires as late as can be is restored', async () => {
   await using from = await opened()
   await from.index.call('SET', 'key', 'value', 'PXAT', '9223372036854775807')
