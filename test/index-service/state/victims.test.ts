@@ -123,6 +123,20 @@ test('keys are found among the fields of large hashes', () => {
   assert.deepEqual([...found].sort(), ['0:hash', '0:key'])
 })
 
+test('a hash is found, however many of the records are its fields', () => {
+  for (const by of ['recency', 'random'] as const) {
+    using shard = new Shard(MarkMode.Recency)
+    for (let begin = 0; begin < 200_000; begin += 20_000) {
+      const fields = Array.from({ length: 20_000 }, (_, field) => [`field ${begin + field}`, 'value']).flat()
+      shard.run(2, 'HSET', 'hash', ...fields)
+    }
+    for (let tries = 0; tries < 30; tries += 1)
+      assert.deepEqual(shard.victims({ of: 'all', by, samples: 5 }, 1).map(nameOf), ['2:hash'])
+    assert.equal(shard.evict(shard.victims({ of: 'all', by, samples: 5 }, 1)), 1)
+    assert.deepEqual(shard.victims({ of: 'all', by, samples: 5 }, 1), [])
+  }
+})
+
 test('keys that have expired make room, although no one has removed them yet', () => {
   for (const rule of [
     { of: 'volatile', by: 'expiry', samples: 5 },
