@@ -209,7 +209,7 @@ export class ShardReplica implements ShardPort {
     apart: boolean = false,
   ): Promise<readonly Reply[] | null> {
     const command = watched !== undefined ? { calls, watched, apart } : apart ? { calls, apart } : { calls }
-    const answer = await this.#evictor.admit(calls, () => this.#propose(command, limits))
+    const answer = await this.#evictor.admit(calls, (left) => this.#propose(command, left), limits)
     return answer as readonly Reply[] | null
   }
 
@@ -228,7 +228,7 @@ export class ShardReplica implements ShardPort {
    */
   runProgram<T>(program: Program<T>, limits: CallLimits, isReadOnly: boolean = false): Promise<T> {
     if (isReadOnly) return this.#programs.read(program, limits)
-    return this.#evictor.admit([], () => this.#programs.run(program, limits))
+    return this.#evictor.admit([], (left) => this.#programs.run(program, left), limits)
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
@@ -240,7 +240,8 @@ export class ShardReplica implements ShardPort {
     const waiter = this.#waiting.add(served)
     try {
       const limits = { timeoutMs: PROPOSE_MS, signal: undefined }
-      const answer = await this.#evictor.admit([call], () => this.#propose({ calls: [call], waiter }, limits))
+      const propose = (left: CallLimits) => this.#propose({ calls: [call], waiter }, left)
+      const answer = await this.#evictor.admit([call], propose, limits)
       if (Array.isArray(answer)) return (answer as readonly Reply[])[0]!
       const reply = await Promise.race([comes, over(waitMs, signal)])
       if (reply !== OVER) return reply
