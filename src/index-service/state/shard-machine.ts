@@ -167,7 +167,10 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#databases.versionOf(db, key)
   }
 
-  /** Up to `count` keys that `rule` gives up first, as far as this process knows; for an `evict`. `sampler`: of its records. */
+  /**
+   * Up to `count` keys that `rule` gives up first, as far as this process knows; for an `evict`. `sampler`: of its
+   * records.
+   */
   victims(
     rule: EvictionRule,
     sampler: RecordSampler,

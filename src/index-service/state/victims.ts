@@ -20,7 +20,7 @@ export interface EvictionRule {
  * - `random`: any.
  * - `expiry`: those that expire first.
  */
-export type EvictionOrder = 'recency' | 'frequency' | 'random' | 'expiry'
+type EvictionOrder = 'recency' | 'frequency' | 'random' | 'expiry'
 
 interface Candidate {
   readonly keyspace: Keyspace
