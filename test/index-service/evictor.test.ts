@@ -156,3 +156,17 @@ test('a write that waits for room ends by its own limits, and is not made later'
   await last
   assert.deepEqual(written, ['last'])
 })
+
+test('a write does not wait for one that ends in the same moment', { timeout: 10_000 }, async () => {
+  const shard = new FakeShard()
+  const evictor = new Evictor(shard, BOUND)
+  evictor.rule = rule
+  shard.evictable = 0
+  let end = (): void => undefined
+  const first = evictor.admit([call], () => new Promise<void>((resolve) => (end = resolve)))
+  shard.keys = Math.floor(BOUND / VALUE_BYTES)
+  // No key may go, and what is under way may change that: it has ended when the evictor begins to wait for it.
+  end()
+  await evictor.admit([call], () => shard.write(), { timeoutMs: 5000, signal: undefined })
+  await first
+})

@@ -154,8 +154,9 @@ export class Evictor {
       const room = await this.#makeRoom()
       if (room === 'none' && !this.#rests) this.#restUntilMs = performance.now() + REST_MS
       while (this.#line.length > 0 && (room === 'none' || this.#fits(this.#line[0]!.bytes))) this.#line.shift()!.go()
-      // The end of a write that is under way comes back here.
-      if (room === 'later' || (this.#line.length > 0 && this.#surplusBytes <= 0)) break
+      // The end of a write that is under way comes back here. The last one may have ended in this moment.
+      const waits = room === 'later' || (this.#line.length > 0 && this.#surplusBytes <= 0)
+      if (waits && this.#underWayBytes > 0) break
     }
     this.#isEvicting = false
   }
