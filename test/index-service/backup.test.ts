@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
+import { writeBackup } from '../../src/index-service/backup/backup.ts'
 import { type IndexNode, openNode } from '../../src/index-service/index.ts'
 import { join as joinGroup } from '../../src/public/index.ts'
 import { connectIndex, Index, IndexError, type OpenIndexOptions } from '../../src/public/index-service.ts'
@@ -163,6 +164,65 @@ test('what was there before all keys were removed does not come back', async () 
   const { keys } = await to.index.restore(path)
   assert.ok(keys <= 1)
   assert.equal(await to.index.size(), keys)
+})
+
+test('a client backs up and restores keys that are longer than what else it may ask for', async () => {
+  await using from = await opened()
+  const element = Buffer.alloc(2 ** 19 - 100, 7)
+  // Parts of many lengths, some of them multiples of what is sent at a time.
+  for (let at = 0; at < 40; at += 1) await from.index.call('RPUSH', 'long', element)
+  for (let at = 0; at < 120; at += 1) await from.index.set(`key ${at}`, element.subarray(0, 2 ** 19 - 60 + at))
+  await using client = await connectIndex(from.name)
+  const path = freshFile()
+  await client.backup(path)
+  await using to = await opened()
+  await using other = await connectIndex(to.name)
+  await other.restore(path)
+  assert.deepEqual(await contentsOf(to), await contentsOf(from))
+})
+
+test('a shard whose node ends, or gives it away, in the middle is begun again', async () => {
+  await using from = await opened()
+  for (let key = 0; key < 5000; key += 100)
+    await Promise.all(Array.from({ length: 100 }, (_, at) => from.index.set(`key ${key + at}`, 'x'.repeat(200))))
+  for (const kind of ['CLOSED', 'UNREACHABLE'] as const) {
+    let times = 0
+    const shard = () => ({
+      async *backup() {
+        times += 1
+        for await (const items of from.node.shard(0).backup()) {
+          yield items
+          if (times > 1) continue
+          // It is no more when it is written again.
+          await from.index.delete('key 7')
+          throw new IndexError(kind, 'it has moved')
+        }
+      },
+    })
+    await from.index.set('key 7', 'is there')
+    const path = freshFile()
+    await writeBackup({ shards: 1, shard } as unknown as IndexNode, path, {})
+    await using to = await opened()
+    assert.deepEqual(await to.index.restore(path), { keys: 4999 })
+    assert.deepEqual(await contentsOf(to), await contentsOf(from))
+    const ends = { shards: 1, shard: () => ({ backup: () => failing(kind) }) }
+    await assert.rejects(writeBackup(ends as unknown as IndexNode, path, {}), { code: `ERR_AETHER_INDEX_${kind}` })
+  }
+})
+
+// biome-ignore lint/correctness/useYield: it fails before
+async function* failing(kind: 'CLOSED' | 'UNREACHABLE'): AsyncGenerator<Uint8Array> {
+  throw new IndexError(kind, 'it is over')
+}
+
+test('a key that expires as late as can be is restored', async () => {
+  await using from = await opened()
+  await from.index.call('SET', 'key', 'value', 'PXAT', '9223372036854775807')
+  const path = freshFile()
+  await from.index.backup(path)
+  await using to = await opened()
+  assert.deepEqual(await to.index.restore(path), { keys: 1 })
+  assert.equal(await to.index.getText('key'), 'value')
 })
 
 test('a file that is not whole is refused, and nothing of it is restored', async () => {

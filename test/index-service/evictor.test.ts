@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type EvictedShard, Evictor } from '../../src/index-service/node/evictor.ts'
+import type { CallLimits } from '../../src/index-service/port.ts'
 import type { ShardAnswer, ShardCommand } from '../../src/index-service/state/shard-command.ts'
 
 const BOUND = 2 ** 20
@@ -141,4 +142,46 @@ test('one that is larger than all is not the end of all others', async () => {
   const large = { name: 'SET', args: [Buffer.alloc(2 * BOUND)] }
   await evictor.admit([large], () => shard.write())
   assert.ok(shard.keys > 45, `${shard.keys}`)
+})
+
+test('a write that waits for room ends by its own limits, and is not made later', { timeout: 10_000 }, async () => {
+  const shard = new FakeShard()
+  const evictor = new Evictor(shard, BOUND)
+  evictor.rule = rule
+  shard.keys = Math.floor(BOUND / VALUE_BYTES)
+  // There is no leader, so none is evicted for a long time.
+  let elected = (): void => undefined
+  shard.propose = () => new Promise((resolve) => (elected = () => resolve({ evicted: 0 })))
+  const written: string[] = []
+  const write = (name: string) => async (limits: CallLimits) => {
+    written.push(name)
+    assert.ok(limits.timeoutMs <= 60_000)
+  }
+  const stop = new AbortController()
+  const late = evictor.admit([call], write('late'), { timeoutMs: 20, signal: undefined })
+  const stopped = evictor.admit([call], write('stopped'), { timeoutMs: 60_000, signal: stop.signal })
+  const last = evictor.admit([call], write('last'), { timeoutMs: 60_000, signal: undefined })
+  const refused = evictor.admit([call], write('refused'), { timeoutMs: 60_000, signal: AbortSignal.abort() })
+  await assert.rejects(refused, { name: 'AbortError' })
+  await assert.rejects(late, { code: 'ERR_AETHER_INDEX_TIMEOUT', outcome: 'not-applied' })
+  stop.abort()
+  await assert.rejects(stopped, { name: 'AbortError' })
+  shard.keys = 0
+  elected()
+  await last
+  assert.deepEqual(written, ['last'])
+})
+
+test('a write does not wait for one that ends in the same moment', { timeout: 10_000 }, async () => {
+  const shard = new FakeShard()
+  const evictor = new Evictor(shard, BOUND)
+  evictor.rule = rule
+  shard.evictable = 0
+  let end = (): void => undefined
+  const first = evictor.admit([call], () => new Promise<void>((resolve) => (end = resolve)))
+  shard.keys = Math.floor(BOUND / VALUE_BYTES)
+  // No key may go, and what is under way may change that: it has ended when the evictor begins to wait for it.
+  end()
+  await evictor.admit([call], () => shard.write(), { timeoutMs: 5000, signal: undefined })
+  await first
 })

@@ -291,18 +291,18 @@ export class LogFile implements AsyncDisposable {
   /** Begin a segment. All of the one before it is on the disk. */
   async #roll(number: number): Promise<void> {
     const path = this.#pathOf(number)
-    const before = this.#file?.fd
+    const before = this.#file
     if (before !== undefined && this.#syncedBytes < this.#writtenBytes)
-      this.#syncNow(this.#pathOf(number - 1), before, this.#writtenBytes)
+      this.#syncNow(this.#pathOf(number - 1), before.fd, this.#writtenBytes)
     await this.#directory.write(segmentName(number), [segmentHead(number)])
-    const file = await this.#directory.disk(path, open(path, 'r+'))
-    await this.#file?.close()
-    this.#file = file
+    this.#file = await this.#directory.disk(path, open(path, 'r+'))
     this.#segments.push({ number, lastIndex: 0, promise: 0 })
     this.#writtenBytes = SEGMENT_HEAD_BYTES
     this.#syncedBytes = SEGMENT_HEAD_BYTES
     this.#fileBytes = SEGMENT_HEAD_BYTES
     this.#hasZeros = true
+    // The last, since a sync aside may begin meanwhile, and must not be of a file that is closed.
+    await before?.close()
   }
 
   async #recover(): Promise<LogContents> {

@@ -1,4 +1,5 @@
 import { NewFile } from '../../saving/index.ts'
+import { IndexError } from '../errors.ts'
 import type { IndexPort } from '../port.ts'
 import { BackupWriter } from './backup-file.ts'
 
@@ -7,6 +8,9 @@ export interface BackupOptions {
   /** Is told how many bytes of the file are done, and of how many; undefined if that is not known. */
   readonly onProgress?: (progress: { readonly bytes: number; readonly ofBytes: number | undefined }) => void
 }
+
+/** How often a shard is begun again because its node has ended, or has given it away. */
+const AGAIN_MAX = 5
 
 /**
  * Write all keys to a file, which takes its name when all of it is on the disk. All shards are written at a time.
@@ -24,7 +28,7 @@ export async function writeBackup(port: IndexPort, path: string, options: Backup
     await Promise.all(
       Array.from({ length: shards }, async (_, shard) => {
         try {
-          for await (const items of port.shard(shard).backup()) {
+          for await (const items of partsOf(port, shard)) {
             signal?.throwIfAborted()
             failure.signal.throwIfAborted()
             await writer.write(shard, items)
@@ -43,5 +47,24 @@ export async function writeBackup(port: IndexPort, path: string, options: Backup
   } catch (error) {
     await file.abandon()
     throw file.failed(error)
+  }
+}
+
+/** Parts of a shard. Those that came before it was begun again do not count: `state/backup-items.ts`. */
+async function* partsOf(port: IndexPort, shard: number): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let again = 0; ; again += 1) {
+    let hasBegun = false
+    try {
+      for await (const items of port.shard(shard).backup()) {
+        hasBegun = true
+        yield items
+      }
+      return
+    } catch (error) {
+      const kind = error instanceof IndexError ? error.kind : undefined
+      // Where no node was found at first, it was looked for long enough.
+      const mayMove = kind === 'CLOSED' || (kind === 'UNREACHABLE' && hasBegun)
+      if (!mayMove || again === AGAIN_MAX) throw error
+    }
   }
 }

@@ -16,6 +16,8 @@ export interface RestoreOptions extends BackupOptions {
 /** Calls that go together, at most; a call is longer if its value is. */
 const BYTES_MAX = 256 * 1024
 const CALLS_MAX = 256
+/** The last number below 2^63, which calls take: an expiry of 2^63 - 1 is stored as 2^63. */
+const EXPIRY_MAX = 2 ** 63 - 1024
 const LIMITS: CallLimits = { timeoutMs: 60_000, signal: undefined }
 
 /**
@@ -82,7 +84,7 @@ const DATABASES = 16
 function callOf(item: BackupItem): Call | undefined {
   if (item.kind === 'gone') return { name: 'DEL', args: [item.key], db: item.db }
   if (item.kind !== 'key') return undefined
-  const words = [String(item.expireAtMs), 'REPLACE', 'ABSTTL'].map((word) => Buffer.from(word))
+  const words = [String(Math.min(item.expireAtMs, EXPIRY_MAX)), 'REPLACE', 'ABSTTL'].map((word) => Buffer.from(word))
   return { name: 'RESTORE', args: [item.key, words[0]!, item.dump, words[1]!, words[2]!], db: item.db }
 }
 

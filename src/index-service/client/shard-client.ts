@@ -1,6 +1,8 @@
+import { Buffer } from 'node:buffer'
 import type { Reply } from '../commands/reply.ts'
 import type { Looked } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
+import { PIECE_BYTES } from '../node/index-contract.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
 import type { IndexClient } from './index-client.ts'
@@ -48,7 +50,15 @@ export class ShardClient implements ShardPort {
 
   async *backup(): AsyncGenerator<Uint8Array, void, undefined> {
     const limits = { timeoutMs: FIND_MS, signal: undefined }
-    yield* this.#index.stream(this.#shard, limits, (client) => client.backup({ shard: this.#shard }))
+    let pieces: Uint8Array[] = []
+    for await (const piece of this.#index.stream(this.#shard, limits, (client) =>
+      client.backup({ shard: this.#shard }),
+    )) {
+      pieces.push(piece)
+      if (piece.length === PIECE_BYTES) continue
+      yield pieces.length === 1 ? piece : Buffer.concat(pieces)
+      pieces = []
+    }
   }
 
   lookAt(key: Uint8Array, db: number = 0): Looked | undefined {

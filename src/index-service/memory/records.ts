@@ -10,7 +10,7 @@ export interface RecordSample {
 export interface RecordSampler {
   /**
    * Records from a cursor on, until there are `count` whose keys begin with an accepted byte. It gives up after
-   * `recordsMax`. `score`: how long each was not used, how often it is, or 0.
+   * `recordsMax`. `score`: how long each was not used, how often it is, or 0. One may be there twice.
    */
   sample(from: number, count: number, options: SampleOptions): readonly RecordSample[]
   /** The key of a sample: a copy. */

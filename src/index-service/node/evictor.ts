@@ -1,3 +1,6 @@
+import { addAbortCallback, removeAbortCallback } from '../../runtime/index.ts'
+import { IndexError } from '../errors.ts'
+import type { CallLimits } from '../port.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
 import type { EvictionRule } from '../state/victims.ts'
 
@@ -26,6 +29,8 @@ const CALL_BYTES = 192
 const REST_MS = 100
 /** Commands in a row by which no key went, since all had changed meanwhile. */
 const VAIN_MAX = 8
+const ENDLESS: CallLimits = { timeoutMs: Number.POSITIVE_INFINITY, signal: undefined }
+const TIMER_MS_MAX = 2 ** 31 - 1
 
 /**
  * Keeps the memory of a shard below its bound by removing keys, and lets writes wait until there is room for them. They
@@ -72,13 +77,41 @@ export class Evictor {
     this.#restUntilMs = 0
   }
 
-  /** Do `write` when there is room for what it takes, behind those that wait already. */
-  admit<T>(calls: readonly Call[], write: () => Promise<T>): Promise<T> {
-    if (this.#rule === undefined && this.#line.length === 0) return write()
+  /**
+   * Do `write` when there is room for what it takes, behind those that wait already, with what is left of `limits`.
+   * @throws IndexError `TIMEOUT`; or why the signal was aborted.
+   */
+  admit<T>(
+    calls: readonly Call[],
+    write: (limits: CallLimits) => Promise<T>,
+    limits: CallLimits = ENDLESS,
+  ): Promise<T> {
+    if (this.#rule === undefined && this.#line.length === 0) return write(limits)
     const bytes = bytesOfCalls(calls)
-    if (this.#line.length === 0 && this.#fits(bytes)) return this.#go(bytes, write)
+    if (this.#line.length === 0 && this.#fits(bytes)) return this.#go(bytes, () => write(limits))
+    const { timeoutMs, signal } = limits
+    const endMs = performance.now() + timeoutMs
     return new Promise<T>((resolve, reject) => {
-      this.#line.push({ bytes, go: () => void this.#go(bytes, write).then(resolve, reject) })
+      const leave = (error: unknown): void => {
+        stop()
+        this.#line.splice(this.#line.indexOf(waiting), 1)
+        reject(error)
+      }
+      const aborted = (): void => leave(signal!.reason)
+      const timer = timeoutMs > TIMER_MS_MAX ? undefined : setTimeout(() => leave(late(timeoutMs)), timeoutMs)
+      const stop = (): void => {
+        clearTimeout(timer)
+        if (signal !== undefined) removeAbortCallback(signal, aborted)
+      }
+      const go = (): void => {
+        stop()
+        const left = { timeoutMs: Math.max(1, endMs - performance.now()), signal }
+        this.#go(bytes, () => write(left)).then(resolve, reject)
+      }
+      const waiting: WaitingWrite = { bytes, go }
+      this.#line.push(waiting)
+      if (signal?.aborted === true) aborted()
+      else if (signal !== undefined) addAbortCallback(signal, aborted)
       void this.#evict()
     })
   }
@@ -127,8 +160,9 @@ export class Evictor {
       const room = await this.#makeRoom()
       if (room === 'none' && !this.#rests) this.#restUntilMs = performance.now() + REST_MS
       while (this.#line.length > 0 && (room === 'none' || this.#fits(this.#line[0]!.bytes))) this.#line.shift()!.go()
-      // The end of a write that is under way comes back here.
-      if (room === 'later' || (this.#line.length > 0 && this.#surplusBytes <= 0)) break
+      // The end of a write that is under way comes back here. The last one may have ended in this moment.
+      const waits = room === 'later' || (this.#line.length > 0 && this.#surplusBytes <= 0)
+      if (waits && this.#underWayBytes > 0) break
     }
     this.#isEvicting = false
   }
@@ -150,6 +184,11 @@ export class Evictor {
     }
     return 'none'
   }
+}
+
+function late(timeoutMs: number): IndexError {
+  const message = `the memory is full, and there was no room within ${timeoutMs} ms; allow more by timeoutMs, or try again`
+  return new IndexError('TIMEOUT', message, { outcome: 'not-applied' })
 }
 
 function bytesOfCalls(calls: readonly Call[]): number {

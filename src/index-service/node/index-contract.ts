@@ -80,6 +80,9 @@ export interface IndexShardFigures {
   readonly heldBytes: number
 }
 
+/** A part of a backup is as long as the value of its key may be, and a stream has several items under way. */
+export const PIECE_BYTES: number = 512 * 1024
+
 interface RunRequest {
   readonly shard: number
   readonly calls: readonly Call[]
@@ -116,6 +119,7 @@ type Methods = {
   versions: Unary<VersionsRequest, readonly number[]>
   wait: Unary<WaitRequest, Reply>
   figures: Unary<undefined, IndexNodeFigures>
+  /** Each part in pieces of {@link PIECE_BYTES}; the last piece of a part is shorter, and may be empty. */
   backup: ServerStream<{ readonly shard: number }, Uint8Array>
   /** What another node tells all. */
   hear: Unary<HearRequest, undefined>

@@ -2,10 +2,13 @@ import { type CallContext, createServer, type Server } from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
-import { type IndexNodeFigures, type IndexSight, indexService, type Place } from './index-contract.ts'
+import { type IndexNodeFigures, type IndexSight, indexService, PIECE_BYTES, type Place } from './index-contract.ts'
 
 /** Clients of this machine meet a node by shared memory. */
 const HERE = { device: 'shm0', address: '127.0.0.1' }
+
+/** The longest call: a key of a backup is restored by one. */
+const CALL_BYTES_MAX = 512 * 2 ** 20
 
 /** What is served. */
 export interface Served {
@@ -70,23 +73,21 @@ function serverOf(served: Served, inFlightMax: number): Server {
     if (port === undefined) throw indexService.error('moved', { shard })
     return port
   }
-  return createServer({ callsMax: Number.MAX_SAFE_INTEGER, callsPerSessionMax: Number.MAX_SAFE_INTEGER }).serve(
-    indexService,
-    {
-      look: () => served.look(),
-      figures: () => served.ownFigures(),
-      run: ({ shard, calls, watched, apart }, context) =>
-        bounded(() => portOf(shard).run(calls, watched, limitsOf(context), apart)),
-      read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
-      versions: ({ shard, keys, db }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context), db)),
-      wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
-        await told(portOf(shard).wait(call, waitMs, signal)),
-      backup: ({ shard }) => toldInParts(portOf(shard).backup()),
-      hear: ({ messages }): undefined => {
-        for (const message of messages) served.hear(message)
-      },
+  const callsMax = Number.MAX_SAFE_INTEGER
+  return createServer({ callsMax, callsPerSessionMax: callsMax, bodyBytesMax: CALL_BYTES_MAX }).serve(indexService, {
+    look: () => served.look(),
+    figures: () => served.ownFigures(),
+    run: ({ shard, calls, watched, apart }, context) =>
+      bounded(() => portOf(shard).run(calls, watched, limitsOf(context), apart)),
+    read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
+    versions: ({ shard, keys, db }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context), db)),
+    wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
+      await told(portOf(shard).wait(call, waitMs, signal)),
+    backup: ({ shard }) => toldInPieces(portOf(shard).backup()),
+    hear: ({ messages }): undefined => {
+      for (const message of messages) served.hear(message)
     },
-  )
+  })
 }
 
 /** Errors of a node cross as what they are. */
@@ -98,9 +99,10 @@ async function told<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function* toldInParts<T>(parts: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+async function* toldInPieces(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* parts
+    for await (const part of parts)
+      for (let at = 0; at <= part.length; at += PIECE_BYTES) yield part.subarray(at, at + PIECE_BYTES)
   } catch (error) {
     throw toldError(error)
   }

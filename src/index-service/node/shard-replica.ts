@@ -214,7 +214,7 @@ export class ShardReplica implements ShardPort {
   ): Promise<readonly Reply[] | null> {
     const plain = watched !== undefined ? { calls, watched, apart } : apart ? { calls, apart } : { calls }
     const command = this.#bound === undefined ? plain : { ...plain, bound: this.#bound }
-    const answer = await this.#evictor.admit(calls, () => this.#propose(command, limits))
+    const answer = await this.#evictor.admit(calls, (left) => this.#propose(command, left), limits)
     return answer as readonly Reply[] | null
   }
 
@@ -233,7 +233,7 @@ export class ShardReplica implements ShardPort {
    */
   runProgram<T>(program: Program<T>, limits: CallLimits, isReadOnly: boolean = false): Promise<T> {
     if (isReadOnly) return this.#programs.read(program, limits)
-    return this.#evictor.admit([], () => this.#programs.run(program, limits))
+    return this.#evictor.admit([], (left) => this.#programs.run(program, left), limits)
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
@@ -246,8 +246,8 @@ export class ShardReplica implements ShardPort {
     try {
       const limits = { timeoutMs: PROPOSE_MS, signal: undefined }
       const bound = this.#bound === undefined ? {} : { bound: this.#bound }
-      const command = { calls: [call], waiter, ...bound }
-      const answer = await this.#evictor.admit([call], () => this.#propose(command, limits))
+      const propose = (left: CallLimits) => this.#propose({ calls: [call], waiter, ...bound }, left)
+      const answer = await this.#evictor.admit([call], propose, limits)
       if (Array.isArray(answer)) return (answer as readonly Reply[])[0]!
       const reply = await Promise.race([comes, over(waitMs, signal)])
       if (reply !== OVER) return reply

@@ -22,6 +22,10 @@ export class Collections {
     return this.#usedBytes
   }
 
+  get names(): Iterable<string> {
+    return this.#held.keys()
+  }
+
   has(name: string): boolean {
     return this.#held.has(name)
   }

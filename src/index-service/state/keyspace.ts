@@ -304,6 +304,11 @@ export class Keyspace {
     return this.#entries.frequency(key, this.#moment.timeMs)
   }
 
+  /** The keys that are not strings, as latin1, from the oldest on. */
+  get collectionNames(): Iterable<string> {
+    return this.#entries.collections.names
+  }
+
   /** Of the keys that expire, that with `rank` others before it. */
   expiringAt(rank: number): { readonly key: Uint8Array; readonly atMs: number } {
     const { key, atMs } = this.#entries.expiries.at(rank)

@@ -51,7 +51,7 @@ export type ShardCommand =
  *
  * - Calls: a reply for each; `null` if a watched key has changed; `waiting` if the call waits.
  * - `expire`: how many keys were removed, and when the next one expires (Infinity: none does).
- * - `evict`: how many keys were removed.
+ * - `evict`: how many keys were removed, with those that had expired.
  * - `cancel`: what was `served` to the waiter meanwhile, or that it waited until now, or that it is unknown.
  * - `forget`: how many were known.
  */

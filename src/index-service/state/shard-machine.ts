@@ -269,13 +269,12 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return replies
   }
 
+  /** How many keys went, with those that had expired: they go when they are looked at. */
   #evict(victims: readonly Watched[]): number {
-    let evicted = 0
+    const before = this.#databases.size
     for (const victim of victims)
-      if (victim.version !== 0 && this.#isUnchanged(victim) && this.#databases.at(victim.db ?? 0).evict(victim.key))
-        evicted += 1
-    this.#evicted += evicted
-    return evicted
+      if (this.#isUnchanged(victim) && this.#databases.at(victim.db ?? 0).evict(victim.key)) this.#evicted += 1
+    return before - this.#databases.size
   }
 
   /** A program depends on all that it has seen. */

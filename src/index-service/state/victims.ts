@@ -1,4 +1,5 @@
 import type { RecordSampler } from '../memory/records.ts'
+import { bytesOf } from '../values/latin1.ts'
 import type { Databases } from './databases.ts'
 import type { Keyspace } from './keyspace.ts'
 import { isOfKey, keyOfRecord, spaceOfRecord } from './record-format.ts'
@@ -29,7 +30,7 @@ interface Candidate {
 }
 
 const SAMPLES_MAX = 64
-/** Records that are looked at in vain, fields of large hashes for instance, before the choice is put off. */
+/** Records that are looked at in vain, fields of large hashes for instance. */
 const RECORDS_MAX = 4096
 
 /** What is to be known of a key for each order; a long time and a low count go first. */
@@ -46,10 +47,18 @@ export function chooseVictims(
   limits: { readonly count: number; readonly nowMs: number },
 ): Watched[] {
   const { count } = limits
-  if (rule.of === 'all') return sampled(databases, sampler, rule, limits)
-  const candidates = rule.by === 'expiry' ? expiringFirst(databases, count) : expiring(databases, rule, limits)
+  if (rule.of === 'all') {
+    const victims = sampled(databases, sampler, rule, limits)
+    if (victims.length > 0) return victims
+  }
+  const candidates = candidatesOf(databases, rule, limits)
   candidates.sort((one, other) => one.score - other.score)
   return candidates.slice(0, count).map(({ keyspace: { db }, key }) => victim(databases, db, key))
+}
+
+function candidatesOf(databases: Databases, rule: EvictionRule, limits: { readonly count: number }): Candidate[] {
+  if (rule.of === 'all') return collections(databases, rule)
+  return rule.by === 'expiry' ? expiringFirst(databases, limits.count) : expiring(databases, rule, limits)
 }
 
 function victim(databases: Databases, db: number, key: Uint8Array): Watched {
@@ -76,6 +85,18 @@ function sampled(
     const record = sampler.keyAt(place)
     return victim(databases, databases.dbOf(spaceOfRecord(record)!), keyOfRecord(record))
   })
+}
+
+/** Keys that are not strings. Where almost all records are fields of hashes, a sample has none of their keys. */
+function collections(databases: Databases, rule: EvictionRule): Candidate[] {
+  const candidates: Candidate[] = []
+  for (const keyspace of databases.held)
+    for (const name of keyspace.collectionNames) {
+      if (candidates.length === RECORDS_MAX) return candidates
+      const key = bytesOf(name)
+      candidates.push({ keyspace, key, score: scoreOf(keyspace, key, rule) })
+    }
+  return candidates
 }
 
 /** Any keys that expire. */

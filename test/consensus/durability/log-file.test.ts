@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import promises, { type FileHandle, open } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -285,6 +286,36 @@ test('a crash of the machine may lose what was not synced, and no more: the same
     later.fill(0, 16 + ENTRY_BYTES, 16 + 2 * ENTRY_BYTES)
     writeFileSync(join(directory, FIRST), later)
     await assert.rejects(readIn(directory), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED' })
+  }
+})
+
+test('a sync aside that falls due while a full segment is closed is no failure of the disk', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const { open: openFile } = promises
+  const opening = mock.method(promises, 'open', async (...options: Parameters<typeof open>) => {
+    const file = await openFile(...options)
+    // Only that of a segment to append to.
+    if (options[1] !== 'r+') return file
+    const closeFile = file.close.bind(file)
+    file.close = () => {
+      const closed = closeFile()
+      mock.timers.tick(1000)
+      return closed
+    }
+    return file
+  })
+  syncBuiltinESMExports()
+  try {
+    const { log, close } = await openLog(newDirectory(), { append: 'everysec', segmentBytes: 1 })
+    for (let index = 1; index <= 4; index += 1) {
+      log.append(entry(index))
+      await log.sync()
+    }
+    await close()
+  } finally {
+    mock.timers.reset()
+    opening.mock.restore()
+    syncBuiltinESMExports()
   }
 })
 

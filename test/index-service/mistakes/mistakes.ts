@@ -101,8 +101,8 @@ export const mistakes: readonly IndexMistake[] = [
   {
     name: 'a key that has changed is evicted',
     breaks: 'what was just written goes first',
-    find: 'if (victim.version !== 0 && this.#isUnchanged(victim) && ',
-    replace: 'if (victim.version !== 0 && ',
+    find: 'if (this.#isUnchanged(victim) && this.#databases',
+    replace: 'if (this.#databases',
     tests: VICTIMS,
   },
   {

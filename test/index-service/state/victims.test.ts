@@ -123,6 +123,36 @@ test('keys are found among the fields of large hashes', () => {
   assert.deepEqual([...found].sort(), ['0:hash', '0:key'])
 })
 
+test('a hash is found, however many of the records are its fields', () => {
+  for (const by of ['recency', 'random'] as const) {
+    using shard = new Shard(MarkMode.Recency)
+    for (let begin = 0; begin < 200_000; begin += 20_000) {
+      const fields = Array.from({ length: 20_000 }, (_, field) => [`field ${begin + field}`, 'value']).flat()
+      shard.run(2, 'HSET', 'hash', ...fields)
+    }
+    for (let tries = 0; tries < 30; tries += 1)
+      assert.deepEqual(shard.victims({ of: 'all', by, samples: 5 }, 1).map(nameOf), ['2:hash'])
+    assert.equal(shard.evict(shard.victims({ of: 'all', by, samples: 5 }, 1)), 1)
+    assert.deepEqual(shard.victims({ of: 'all', by, samples: 5 }, 1), [])
+  }
+})
+
+test('keys that have expired make room, although no one has removed them yet', () => {
+  for (const rule of [
+    { of: 'volatile', by: 'expiry', samples: 5 },
+    { of: 'volatile', by: 'random', samples: 5 },
+    { of: 'all', by: 'recency', samples: 5 },
+  ] as const) {
+    using shard = new Shard(MarkMode.Recency)
+    for (let key = 0; key < 100; key += 1) shard.run(key % 2, 'SET', `key ${key}`, 'value', 'PX', '1000')
+    shard.timeMs += 5000
+    const victims = shard.victims(rule, 20)
+    assert.ok(victims.length > 0)
+    assert.equal(shard.evict(victims), names(victims).size)
+    assert.deepEqual([shard.machine.size, shard.machine.evicted], [100 - names(victims).size, 0])
+  }
+})
+
 test('a key that has changed since, or expired, is not evicted; those who watch and listen are told of one that is', () => {
   const told: string[] = []
   const lone = new LoneMachine({ onChange: (key) => void told.push(Buffer.from(key ?? '').toString()) })
@@ -134,7 +164,7 @@ test('a key that has changed since, or expired, is not evicted; those who watch 
   lone.timeMs += 5000
   lone.events.length = 0
   told.length = 0
-  assert.deepEqual(lone.apply({ evict }), { evicted: 1 })
+  assert.deepEqual([lone.apply({ evict }), lone.machine.evicted], [{ evicted: 2 }, 1])
   assert.deepEqual(told, ['a', 'd'])
   assert.deepEqual(
     lone.events.map(({ kind, event, key }) => `${kind} ${event} ${key}`),
