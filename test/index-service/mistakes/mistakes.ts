@@ -129,8 +129,8 @@ export const mistakes: readonly IndexMistake[] = [
   {
     name: 'writes do not wait behind others',
     breaks: 'a later write of a connection overtakes an earlier one that waits for room',
-    find: 'if (this.#line.length === 0 && this.#fits(bytes)) return this.#go(bytes, write);',
-    replace: 'if (this.#fits(bytes)) return this.#go(bytes, write);',
+    find: 'if (this.#line.length === 0 && this.#fits(bytes)) return',
+    replace: 'if (this.#fits(bytes)) return',
     tests: EVICTOR,
   },
   {
