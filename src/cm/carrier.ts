@@ -96,8 +96,8 @@ export interface ConnectionIdentifier {
   readonly local: ConnectionAddress | undefined
   readonly remote: ConnectionAddress | undefined
   /**
-   * Told of the queue pair, in INIT, before `connect` and `accept`, by carriers that need it: its connection carries
-   * their own messages first.
+   * @internal Told of the queue pair, in INIT, before `connect` and `accept`, by carriers that need it: its connection
+   * carries their own messages first.
    */
   usePair?(pair: QueuePair): void
   /** rdma_bind_addr + rdma_listen. Port 0 takes a free one; `local` then says which. */

@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   checkBoolean,
+  checkFunction,
   checkOptions,
   checkSignal,
   checkText,
@@ -300,9 +301,7 @@ export class Index implements AsyncDisposable {
    * @throws SaveError if it cannot be written; IndexError if a node ends meanwhile.
    */
   async backup(path: string, options: BackupOptions = {}): Promise<{ readonly bytes: number }> {
-    checkText('path', path)
-    checkOptions('backup', options, backupNames)
-    checkSignal('options.signal', options.signal)
+    checkBackup('backup', path, options, backupNames)
     return { bytes: await writeBackup(this.#caller.port, path, options) }
   }
 
@@ -314,9 +313,7 @@ export class Index implements AsyncDisposable {
    *   `…_FULL`, and then some of the keys are restored.
    */
   async restore(path: string, options: RestoreOptions = {}): Promise<{ readonly keys: number }> {
-    checkText('path', path)
-    checkOptions('restore', options, { ...backupNames, merge: true })
-    checkSignal('options.signal', options.signal)
+    checkBackup('restore', path, options, { ...backupNames, merge: true })
     if (options.merge !== undefined) checkBoolean('options.merge', options.merge)
     return { keys: await restoreBackup(this.#caller.port, path, options) }
   }
@@ -424,4 +421,14 @@ function lowest(from: readonly TuplePart[] | undefined): Uint8Array {
 
 function highest(to: readonly TuplePart[] | undefined): Uint8Array {
   return to === undefined ? Uint8Array.of(TUPLE_MARK + 1) : markedTuple(to)
+}
+
+/** @throws ArgumentError */
+function checkBackup<T extends BackupOptions>(name: string, path: string, options: T, known: OptionNames<T>): void {
+  checkText('path', path)
+  if (path.includes('\0')) throw mustBe('path', 'a path without null characters', path)
+  checkOptions(name, options, known)
+  checkSignal('options.signal', options.signal)
+  if (options.onProgress !== undefined)
+    checkFunction('options.onProgress', options.onProgress, 'that is told how far it is')
 }

@@ -1,13 +1,19 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import process from 'node:process'
 import * as module from 'aether-dsm/index-service'
-import { join } from '../../../src/public/index.ts'
+import { join as joinGroup } from '../../../src/public/index.ts'
 import type { Recipes } from '../recipe.ts'
 
 /** A node of one, with a value of each type. */
 export async function indexServiceRecipes(): Promise<Recipes> {
   const name = `bad-index-arguments-${process.pid}`
-  const group = await join({ rank: 0, size: 1, rendezvous: `local:${name}` })
+  const group = await joinGroup({ rank: 0, size: 1, rendezvous: `local:${name}` })
   const index = await module.openIndex(group, { name })
+  const folder = mkdtempSync(join(tmpdir(), 'aether-recipes-'))
+  const file = join(folder, 'index.backup')
+  await index.backup(file)
   const waiting = index.listAt('waited for')
   let opened = 0
   return {
@@ -40,6 +46,8 @@ export async function indexServiceRecipes(): Promise<Recipes> {
       'Index.increment': { args: () => ['number', 1, {}] },
       'Index.versions': { args: () => [['string'], {}] },
       'Index.call': { args: () => ['SET', 'string', 'text'] },
+      'Index.backup': { args: () => [file, {}] },
+      'Index.restore': { args: () => [file, { merge: true }] },
       'Index.atomic': { args: () => [[['SET', 'string', 'text']], {}] },
       'IndexHash.set': { args: () => [{ field: 'text' }, {}] },
       'IndexHash.increment': { args: () => ['number', 1, {}] },
@@ -48,6 +56,7 @@ export async function indexServiceRecipes(): Promise<Recipes> {
     close: async () => {
       await index.close()
       await group.close()
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
