@@ -143,7 +143,11 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
       this.#serve()
       return answer
     }
-    if ('evict' in command) return { evicted: this.#evict(command.evict) }
+    if ('evict' in command) {
+      const evicted = this.#evict(command.evict)
+      this.#serve()
+      return { evicted }
+    }
     if ('cancel' in command) return this.#waiters.cancel(command.cancel)
     if ('forget' in command) return { forgotten: this.#waiters.forget(command.forget) }
     const expired = this.#databases.expireDue(EXPIRED_MAX)

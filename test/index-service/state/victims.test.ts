@@ -8,6 +8,7 @@ import type { Watched } from '../../../src/index-service/state/shard-command.ts'
 import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import type { EvictionRule } from '../../../src/index-service/state/victims.ts'
 import { callIn, callOf, LoneMachine } from '../support/differential.ts'
+import { shown } from '../support/same-reply.ts'
 
 const START_MS = 1_700_000_000_000
 
@@ -171,4 +172,17 @@ test('a key that has changed since, or expired, is not evicted; those who watch 
     ['e evicted a', 'x expired d'],
   )
   assert.deepEqual([lone.run('GET', 'a'), lone.run('EXISTS', 'b', 'c', 'd')], [null, 2])
+})
+
+test('one who waits for the group of a stream is told at once that the stream is gone', () => {
+  const lone = new LoneMachine()
+  lone.run('XGROUP', 'CREATE', 'stream', 'group', '$', 'MKSTREAM')
+  const call = callOf(['XREADGROUP', 'GROUP', 'group', 'c', 'BLOCK', '0', 'STREAMS', 'stream', '>'])
+  assert.deepEqual(lone.apply({ calls: [call], waiter: 5 }), { waiting: true })
+  const key = Buffer.from('stream')
+  assert.deepEqual(lone.apply({ evict: [{ key, version: lone.machine.versionOf(key, lone.timeMs) }] }), { evicted: 1 })
+  assert.deepEqual(
+    lone.served.map(([waiter, reply]) => [waiter, /NOGROUP/.test(shown(reply, false))]),
+    [[5, true]],
+  )
 })
