@@ -15,13 +15,10 @@ import { checkTimeout } from '../deadline.ts'
 import { ConnectionError, RejectStatus } from '../errors.ts'
 import { checkBacklog, checkedParameters, checkTransition } from '../identifier-arguments.ts'
 import { checkedPrivateData } from '../private-data.ts'
+import { SILENCE_MS_MAX, SILENT_CALLERS_MAX } from '../silent-callers.ts'
 import { decodeMpa, encodeMpa, FRAME_BYTES_MAX, type MpaFrame, type ReadyMessage } from './mpa.ts'
 import { Streams } from './streams.ts'
 
-/** A caller that does not say what it wants within this time is not listened to any longer. */
-const SILENCE_MS_MAX = 5000
-/** Callers that have not said yet what they want, at a time. */
-const SILENT_CALLERS_MAX = 1024
 /** Revision 1 does not say how many READs a peer takes. One is what every peer takes. */
 const UNSAID_DEPTH = 1
 const V4_MAPPED = /^::ffff:(?=[\d.]+$)/

@@ -62,7 +62,7 @@ export function encodeMpa({ kind, crc, rejected, revision, depths, privateData }
   return bytes
 }
 
-/** `partial` while bytes are missing, `broken` for what is none, or asks for what we do not speak. */
+/** `partial` while bytes are missing; `broken` for bytes that are not a frame, or ask for what is not spoken here. */
 export function decodeMpa(bytes: Uint8Array, kind: keyof typeof keys): MpaFrame | 'partial' | 'broken' {
   const key = new TextDecoder('latin1').decode(bytes.subarray(0, KEY_BYTES))
   if (!keys[kind].startsWith(key)) return 'broken'

@@ -15,14 +15,11 @@ import { checkTimeout } from '../deadline.ts'
 import { ConnectionError, RejectStatus } from '../errors.ts'
 import { checkBacklog, checkedParameters, checkTransition } from '../identifier-arguments.ts'
 import { checkedPrivateData, type PrivateDataUse, paddedPrivateData } from '../private-data.ts'
+import { SILENCE_MS_MAX, SILENT_CALLERS_MAX } from '../silent-callers.ts'
 import type { Message, MessageKind } from './message.ts'
 import { MessageSocket } from './message-socket.ts'
 import type { MeetingPlace, SocketPlace } from './place.ts'
 
-/** A caller that does not say what it wants within this time is not listened to any longer. */
-const SILENCE_MS_MAX = 5000
-/** Callers that have not said yet what they want, at a time. */
-const SILENT_CALLERS_MAX = 1024
 /** The queue pair number in datagrams to a group (IBA specification volume 1, 10.5). */
 const MULTICAST_QUEUE_PAIR = 0xffffff
 const PATH_MTU = 4096

@@ -1,5 +1,5 @@
 /**
- * When the disk has to have what was written to a log, by the names that Redis has for it. What was written is in the
+ * When the disk has what was written to a log, by the names that Redis has for it. What was written is in the
  * hands of the kernel, so no death of processes loses it. Only an end of the machine itself may.
  *
  * - `always`: before anyone is answered, by fdatasync(2).

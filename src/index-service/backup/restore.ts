@@ -4,6 +4,7 @@ import { IndexError } from '../errors.ts'
 import { shardOf } from '../keys/shard-of.ts'
 import type { CallLimits, IndexPort } from '../port.ts'
 import { type BackupItem, backupItems } from '../state/backup-items.ts'
+import { DATABASES_MAX } from '../state/databases.ts'
 import type { Call } from '../state/shard-command.ts'
 import type { BackupOptions } from './backup.ts'
 import { BackupReader } from './backup-file.ts'
@@ -69,7 +70,7 @@ async function contentsOf(reader: BackupReader, signal: AbortSignal | undefined)
 }
 
 async function checkEmpty(port: IndexPort): Promise<void> {
-  const calls = Array.from({ length: DATABASES }, (_, db) => ({ name: 'DBSIZE', args: [], db }))
+  const calls = Array.from({ length: DATABASES_MAX }, (_, db) => ({ name: 'DBSIZE', args: [], db }))
   const sizes = await Promise.all(
     Array.from({ length: port.shards }, (_, shard) => port.shard(shard).read(calls, LIMITS)),
   )
@@ -78,8 +79,6 @@ async function checkEmpty(port: IndexPort): Promise<void> {
   const message = `the index has ${keys} keys; restore into one that is empty, or pass merge: true to replace keys`
   throw new IndexError('BACKUP', message, { outcome: 'not-applied' })
 }
-
-const DATABASES = 16
 
 function callOf(item: BackupItem): Call | undefined {
   if (item.kind === 'gone') return { name: 'DEL', args: [item.key], db: item.db }

@@ -82,7 +82,7 @@ export const HeaderWord = {
 
 /** Databases, each of which has a space. */
 export const SPACES = 16
-/** A power of two, so many that their places fit. */
+/** A power of two. Their places fit into the header. */
 export const MARK_SEGMENTS_MAX = 512
 export const CHUNKS_MAX: number = HeaderWord.BucketSegments - HeaderWord.Descriptors
 export const BUCKET_SEGMENTS_MAX: number = SEGMENT_BYTES / 4 - HeaderWord.BucketSegments

@@ -145,7 +145,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     return this.#options.memoryBytes
   }
 
-  /** When the disk has to have what was written; undefined: there is none. */
+  /** When the disk has what was written; undefined: nothing is kept on a disk. */
   get append(): AppendPolicy | undefined {
     return this.#options.directory === undefined ? undefined : this.#options.append
   }

@@ -14,7 +14,7 @@ import { readValue, type StoredValue, writeValue } from './stored-value.ts'
 
 /**
  * Keys of a space, each with what belongs to it: records, its collection, its expiry, its place in the order. They do
- * not know what time it is: a key that has expired is as any other.
+ * not know what time it is: a key that has expired is like any other.
  */
 export class Entries {
   readonly #records: Records
