@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DoorCaller } from '../../src/cluster/group/growth/door-caller.ts'
 import { plainEndpoint } from '../../src/cluster/group/growth/introduction.ts'
+import { thisMachine } from '../../src/cluster/hosts/index.ts'
 import { CONNECTION_LIMITS } from '../../src/cluster/hosts/sealed-connection.ts'
 import { Membership } from '../../src/cluster/membership.ts'
 import { openDevice } from '../../src/verbs/index.ts'
@@ -153,9 +154,10 @@ test('a process joins after many that were introduced and came no further', asyn
   await joined('crowd', 1, { seeds })
   await using space = await Membership.enter('group-crowd')
   const { nonce } = space.arena.identity
-  const address = { group: 'crowd', space: nonce }
+  const address = { group: 'crowd', linkLayer: 'shared-memory', space: nonce } as const
   const caller = await DoorCaller.connect({ host: '127.0.0.1', port }, address, Buffer.from(nonce), CONNECTION_LIMITS)
-  const card = { processId: process.pid, host: 'here', slot: space.self.slot, epoch: space.self.epoch }
+  const { slot, epoch } = space.self
+  const card = { ...thisMachine(), processId: process.pid, slot, epoch, isAtSeed: true, mtuBytes: 4096 }
   const device = openDevice('shm0')
   const queue = device.createCompletionQueue({ depth: 16 })
   const domain = device.createProtectionDomain()

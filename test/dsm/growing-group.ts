@@ -18,8 +18,8 @@ const all = new Set<GrowingRank>()
 
 /** A process that is, was, or will be a member of a group that grows. It ends with its test. */
 export class GrowingRank extends RankProcess {
-  constructor(environment: Readonly<Record<string, string>> = {}) {
-    super(fixture, environment)
+  constructor(environment: Readonly<Record<string, string>> = {}, under: readonly string[] = []) {
+    super(fixture, environment, under)
     all.add(this)
   }
 }

@@ -4,7 +4,7 @@ import { JoinError } from './errors.ts'
 import { DEVICE_VARIABLE } from './group-options.ts'
 import { LINK_BYTES } from './mesh-limits.ts'
 
-const SHM = 'shm0'
+export const SHM = 'shm0'
 /** The device on the best network interface. */
 const TCP = 'tcp0'
 

@@ -15,10 +15,13 @@ import {
   type IntroductionPart,
   isEndpoint,
   isIntroductionPart,
+  isVisible,
   type MemberCard,
   MOVED,
   type PlainEndpoint,
+  pathMtuOf,
   plainEndpoint,
+  rankMember,
 } from './growth/introduction.ts'
 import { CANDIDATES_MAX, MEMBERS_AT_ONCE_MAX } from './growth/limits.ts'
 import { LinkMail, type Mail } from './link-mail.ts'
@@ -34,6 +37,7 @@ import { decodeStatement, encodeStatement } from './membership-message.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import type { PeerEnds } from './peer-ends.ts'
+import type { RankMember } from './rank-member.ts'
 import { RegionRegistry, type RegistryAnswer } from './region-registry.ts'
 import { ViewBarrier } from './view-barrier.ts'
 import { BarrierWaits, GroupWatch, isWatchQuestion, LeaveWaits, LockWaits, type ShownWaits } from './waits/index.ts'
@@ -73,7 +77,7 @@ export interface GroupPeer {
 export type GroupNote =
   | { readonly type: 'left' | 'died'; readonly rank: number; readonly reason: string }
   /** A process has become a member. */
-  | { readonly type: 'joined'; readonly rank: number; readonly card: MemberCard }
+  | { readonly type: 'joined'; readonly member: RankMember }
   /** This rank is a member, and knows which barrier is next. */
   | { readonly type: 'admitted' }
   /** The group goes on without this candidate. */
@@ -327,6 +331,8 @@ export class GroupMachine {
     else if (joined !== undefined) this.#promote(joined.rank, joined.candidate)
     for (const candidate of [...this.#candidates.keys()]) this.#drop(candidate)
     if (this.#barrier instanceof ViewBarrier) this.#barrier.viewChanged(view)
+    if (this.#grows && !view.members.some((rank) => this.#isAtSeed(rank)))
+      this.#endProcess('no member is left on a machine that has the address of a seed, where others are met')
     trace.publish(TraceLevel.Info, 'epoch', () => ({ epoch: view.epoch, members: view.members }))
     this.#listener?.viewChanged(view)
     const heldBack = this.#heldBack
@@ -390,7 +396,8 @@ export class GroupMachine {
     this.#makeRoom()
     this.#candidates.set(candidate, card)
     try {
-      return plainEndpoint(this.mesh.prepare(candidate, { endpoint: endpointOf(endpoint), pathMtu: undefined }))
+      const pathMtu = pathMtuOf(this.#start.growth!.card, card)
+      return plainEndpoint(this.mesh.prepare(candidate, { endpoint: endpointOf(endpoint), pathMtu }))
     } catch {
       // Its process has ended, or memory is used up.
       this.#candidates.delete(candidate)
@@ -421,9 +428,16 @@ export class GroupMachine {
     }
     this.#candidates.delete(candidate)
     this.#cards.set(rank, card)
+    const own = this.#start.growth!.card
+    this.#context.notify({ type: 'joined', member: rankMember(rank, card, own) } satisfies GroupNote)
+    if (!isVisible(own, card)) return
     this.#processes.set(rank, card.processId)
-    this.#context.notify({ type: 'joined', rank, card } satisfies GroupNote)
     if (!this.mesh.watch(rank, card.processId)) this.#later({ type: 'ended', rank, why: 'its process ended' })
+  }
+
+  #isAtSeed(rank: number): boolean {
+    const card = rank === this.#start.rank ? this.#start.growth?.card : this.#cards.get(rank)
+    return card?.isAtSeed === true
   }
 
   /** Not within a step. */

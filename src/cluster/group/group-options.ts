@@ -8,13 +8,12 @@ import {
   mustBe,
   type OptionNames,
   shown,
-  UnsupportedError,
 } from '../../native/index.ts'
 import { SECRET_FILE_VARIABLE } from '../../runtime/index.ts'
 import { checkSpaceName } from '../space-name.ts'
 import { JoinError } from './errors.ts'
 import { GROUP_SIZE_MAX } from './group-card.ts'
-import { parseSeeds, type Seed } from './growth/seeds.ts'
+import { isLoopback, parseSeeds, type Seed } from './growth/seeds.ts'
 import { portOf, rankSettings, rendezvousSetting, type Setting } from './rank-environment.ts'
 import { parseRendezvous, type RendezvousPlace } from './rendezvous-place.ts'
 
@@ -49,7 +48,7 @@ export interface JoinOptions {
   readonly secretFile?: string
   /**
    * The verbs device. Default `AETHER_DEVICE`, else `shm0` if all ranks are on one machine, else the first active RDMA
-   * device.
+   * device, else `tcp0`. In a group that grows: `shm0` if all seeds are of the loopback interface, else `tcp0`.
    */
   readonly device?: string
   /**
@@ -73,7 +72,8 @@ export interface JoinOptions {
   readonly name?: string
   /**
    * Addresses at which members of a group that grows are met, like `a:7471`; the same at all. The first member makes
-   * the group at the first of them. Default one address of the loopback interface, derived from `name`.
+   * the group at the first of them. Members may be on several machines if one of these is not of the loopback
+   * interface; that takes a secret. Default one address of the loopback interface, derived from `name`.
    */
   readonly seeds?: readonly string[]
   /**
@@ -118,6 +118,7 @@ export interface JoinPlan extends CommonPlan {
 /** How to join a group that grows. */
 export interface GrowthPlan extends CommonPlan {
   readonly name: string
+  readonly device: string
   readonly seeds: readonly Seed[]
   readonly onQuorumLost: 'end' | 'wait'
 }
@@ -147,7 +148,7 @@ export function planJoin(options: JoinOptions): JoinPlan {
   return { rank, size, place: parseRendezvous(rendezvous), ...common }
 }
 
-/** Plan to join the group that grows of that name. @throws ArgumentError; UnsupportedError. */
+/** Plan to join the group that grows of that name. @throws ArgumentError. */
 export function planGrowth(name: string, options: JoinOptions): GrowthPlan {
   checkSpaceName(name)
   const other = (['rank', 'size', 'rendezvous'] as const).find((each) => options[each] !== undefined)
@@ -156,9 +157,9 @@ export function planGrowth(name: string, options: JoinOptions): GrowthPlan {
   const { seeds = [`127.0.0.1:${portOf(name)}`], onQuorumLost = 'end' } = options
   if (onQuorumLost !== 'end' && onQuorumLost !== 'wait') throw mustBe('onQuorumLost', "'end' or 'wait'", onQuorumLost)
   const common = planCommon(options)
-  if (common.device !== undefined && common.device !== 'shm0')
-    throw new UnsupportedError(`a group that grows works on one machine, over shm0, and not yet over ${common.device}`)
-  return { name, seeds: parseSeeds(seeds), onQuorumLost, ...common }
+  const places = parseSeeds(seeds)
+  const device = common.device ?? (places.every(isLoopback) ? 'shm0' : 'tcp0')
+  return { name, onQuorumLost, ...common, seeds: places, device }
 }
 
 function planCommon(options: JoinOptions): CommonPlan {

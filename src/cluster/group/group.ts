@@ -7,7 +7,6 @@ import type { Agent } from '../../runtime/index.ts'
 import { checkAttached } from '../../verbs/index.ts'
 import { type Barrier, type BarrierOptions, checkBarrier, checkBarrierSync } from './barrier.ts'
 import type { GroupNote, LinksSaid } from './group-machine.ts'
-import type { MemberCard } from './growth/introduction.ts'
 import { type HeldLock, type LockRequest, Locks } from './locks/index.ts'
 import type { MeetingPlace } from './meeting.ts'
 import type { MembershipView } from './membership-machine.ts'
@@ -351,8 +350,9 @@ export abstract class Group extends Collectives implements AsyncDisposable {
     this.#programs?.regroup(view)
   }
 
-  #joined(rank: number, { processId, host, slot, epoch }: MemberCard): void {
-    this.#ranks.set(rank, { rank, processId, host, member: { slot, epoch, processId }, pathMtu: undefined })
+  #joined(member: RankMember): void {
+    const { rank, processId } = member
+    this.#ranks.set(rank, member)
     const event = { type: 'joined', rank, reason: `process ${processId} joined the group` } as const
     for (const listener of [...this.#listeners]) listener(event)
   }
@@ -375,7 +375,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
     }
     if (note.type === 'admitted' || note.type === 'refused') return
     if (note.type === 'joined') {
-      this.#joined(note.rank, note.card)
+      this.#joined(note.member)
       return
     }
     this.#gone.set(note.rank, note.type)

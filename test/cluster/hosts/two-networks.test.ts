@@ -9,16 +9,16 @@ import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { TwoNetworks } from '../../support/two-networks.ts'
+import { Networks } from '../../support/networks.ts'
 
-const skip = TwoNetworks.reasonAgainst()
+const skip = Networks.reasonAgainst()
 const folder = mkdtempSync(join(tmpdir(), 'aether-test-networks-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const script = fileURLToPath(new URL('./fixtures/everything-rank.js', import.meta.url))
 const main = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
 /** Stands in for ssh: a host is a network namespace with a runtime directory of its own. */
-function sshInto({ names: [a, b] }: TwoNetworks): string {
+function sshInto({ names: [a, b] }: Networks): string {
   const path = join(folder, 'ssh.sh')
   const body = `host="$1"; shift
 case "$host" in a) name=${a};; *) name=${b};; esac
@@ -36,9 +36,9 @@ interface Result {
 }
 
 /** `aether run` in the first namespace, with two ranks there and one in the other. */
-async function run(networks: TwoNetworks, ...words: readonly string[]): Promise<Result> {
+async function run(networks: Networks, ...words: readonly string[]): Promise<Result> {
   const [command = '', ...before] = networks.in(0)
-  const options = ['--hosts', 'a:2,b:1', '--ssh', `/bin/sh ${sshInto(networks)}`, '--address', networks.addresses[0]]
+  const options = ['--hosts', 'a:2,b:1', '--ssh', `/bin/sh ${sshInto(networks)}`, '--address', networks.addresses[0]!]
   const args = [...before, process.execPath, main, 'run', ...options, ...words]
   const child = spawn(command, args, { env: { ...process.env, AETHER_DEVICE: '' }, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close') as Promise<[number]>
@@ -47,7 +47,7 @@ async function run(networks: TwoNetworks, ...words: readonly string[]): Promise<
 }
 
 test('regions of every protocol, locks, collectives, messages and structures span machines', { skip }, async () => {
-  using networks = TwoNetworks.make()
+  using networks = Networks.make()
   const { status, out, err } = await run(networks, script)
   assert.equal(status, 0, out + err)
   assert.deepEqual(
@@ -57,7 +57,7 @@ test('regions of every protocol, locks, collectives, messages and structures spa
 })
 
 test('when the rank on the other machine is killed, the others go on', { skip }, async () => {
-  using networks = TwoNetworks.make()
+  using networks = Networks.make()
   const { status, out, err } = await run(networks, '--on-failure', 'continue', script, 'die')
   assert.equal(status, 137, out + err)
   for (const rank of [0, 1]) assert.ok(out.includes(`[${rank}] the others went on`), out + err)

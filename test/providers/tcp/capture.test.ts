@@ -11,17 +11,17 @@ import { makeSecret } from '../../../src/runtime/index.ts'
 import { until } from '../../cluster/support.ts'
 import { Op } from '../../support/iwarp.ts'
 import { RankProcess } from '../../support/rank-process.ts'
-import { TwoNetworks } from '../../support/two-networks.ts'
+import { Networks } from '../../support/networks.ts'
 import type { Opened } from './fixtures/end.ts'
 import { fixture } from './survivor.ts'
 
 const hasTshark = spawnSync('tshark', ['--version']).status === 0
-const skip = hasTshark ? TwoNetworks.reasonAgainst() : 'tshark is not installed (Debian: tshark)'
+const skip = hasTshark ? Networks.reasonAgainst() : 'tshark is not installed (Debian: tshark)'
 const folder = mkdtempSync(join(tmpdir(), 'aether-test-capture-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Records what crosses the cable until `conversation` is over; the file. */
-async function captured(networks: TwoNetworks, conversation: () => Promise<void>): Promise<string> {
+async function captured(networks: Networks, conversation: () => Promise<void>): Promise<string> {
   const file = join(folder, 'capture.pcapng')
   const [command = '', ...words] = networks.in(0)
   const recorder = spawn(command, [...words, 'dumpcap', '-q', '-i', 'cable', '-w', file], {
@@ -50,7 +50,7 @@ const sent = ['Write', 'ReadRequest', 'ReadResponse', 'Send', 'Immediate', 'Atom
 const ATOMIC = ['opcode', 'add_data', 'swap_data', 'compare_data'].map((name) => `iwarp_rdma.atomic.${name}`)
 
 test('a capture decodes as iWARP, CRC and all, and says what was meant', { skip }, async () => {
-  using networks = TwoNetworks.make()
+  using networks = Networks.make()
   const secret = join(folder, 'secret')
   writeFileSync(secret, makeSecret(), { mode: 0o600 })
   const start = (end: 0 | 1): RankProcess => new RankProcess(fixture, { AETHER_SECRET_FILE: secret }, networks.in(end))

@@ -17,7 +17,7 @@ import {
 } from '../../../src/verbs/index.ts'
 import { until } from '../../cluster/support.ts'
 import { RankProcess } from '../../support/rank-process.ts'
-import { TwoNetworks } from '../../support/two-networks.ts'
+import { Networks } from '../../support/networks.ts'
 import { ALL_ACCESS } from '../../verbs/loopback.ts'
 import type { Opened } from './fixtures/end.ts'
 import { fixture } from './survivor.ts'
@@ -74,10 +74,10 @@ test('processes with one secret reach each other; with two, or one that has none
   })
 })
 
-const skip = TwoNetworks.reasonAgainst()
+const skip = Networks.reasonAgainst()
 
 test('without a secret only processes of the same machine connect; with one, all that know it', { skip }, async () => {
-  using networks = TwoNetworks.make()
+  using networks = Networks.make()
   const [a, b] = [networks.in(0), networks.in(1)]
   await withEnds([undefined, undefined], [a, a], async (ends) => assert.equal(await reached(ends, 'tcp0'), Success))
   await withEnds([undefined, undefined], [a, b], async (ends) => {

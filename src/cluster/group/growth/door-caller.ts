@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { CallerHandshake } from '../../hosts/handshake.ts'
 import { type ConnectionEnd, type ConnectionLimits, SealedConnection } from '../../hosts/sealed-connection.ts'
-import { DOOR_PROTOCOL, type DoorRequest, ELSEWHERE, readDoorReply } from './door-message.ts'
+import { DOOR_PROTOCOL, type DoorRequest, ELSEWHERE, type GroupAddress, readDoorReply } from './door-message.ts'
 import type { DoorQuestion } from './introduction.ts'
 import type { Seed } from './seeds.ts'
 
@@ -18,9 +18,6 @@ export class SeedSilence extends Error {
     this.final = kind.final ?? false
   }
 }
-
-/** Which group is wanted. */
-type GroupAddress = { readonly group: string; readonly space: string }
 
 interface Waiting {
   readonly resolve: (answer: unknown) => void
@@ -49,7 +46,7 @@ export class DoorCaller {
         this.#send({ ...group, protocol: DOOR_PROTOCOL })
       },
       message: (value) => this.#hear(value),
-      ended: (end) => this.#end(silenceOf(end)),
+      ended: (end) => this.#end(silenceOf(end, group)),
     })
   }
 
@@ -122,9 +119,11 @@ function reach({ host, port }: Seed, limits: ConnectionLimits): Promise<Socket> 
   })
 }
 
-function silenceOf(end: ConnectionEnd): SeedSilence {
-  if (end.kind === 'refused' || end.kind === 'secret')
-    return new SeedSilence(`it has another secret than this process, and ${ELSEWHERE}`, { final: true })
+function silenceOf(end: ConnectionEnd, { space }: GroupAddress): SeedSilence {
+  if (end.kind === 'refused' || end.kind === 'secret') {
+    const why = space === null ? 'the file with the secret is the same on all machines' : ELSEWHERE
+    return new SeedSilence(`it has another secret than this process, and ${why}`, { final: true })
+  }
   if (end.kind === 'protocol') return new SeedSilence('what listens there is not a member of a group', { final: true })
   return new SeedSilence('message' in end ? end.message : 'it ended the connection')
 }

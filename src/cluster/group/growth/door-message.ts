@@ -1,15 +1,25 @@
+import type { LinkLayer } from '../../../verbs/index.ts'
 import { isRecord } from '../../hosts/index.ts'
 
 /** Increased whenever members of earlier versions would misunderstand present ones. */
-export const DOOR_PROTOCOL = 1
+export const DOOR_PROTOCOL = 2
 
-/** Why members may not know each other. */
+/** Why members of one machine may not know each other. */
 export const ELSEWHERE =
-  'the members of a group are on one machine, in one pid namespace and with one AETHER_RUNTIME_DIRECTORY'
+  'the members of a group are on one machine, in one pid namespace and with one AETHER_RUNTIME_DIRECTORY, unless its seeds are addresses that other machines reach'
+
+/** What the members of a group have in common. */
+export interface GroupAddress {
+  readonly group: string
+  /** The kind of network that connects them. */
+  readonly linkLayer: LinkLayer
+  /** Over shared memory: the number of their space. */
+  readonly space: string | null
+}
 
 /** What a process that wants to join sends, after the handshake. */
 export type DoorRequest =
-  | { readonly group: string; readonly space: string; readonly protocol: number }
+  | (GroupAddress & { readonly protocol: number })
   | { readonly token: number; readonly question: unknown }
 
 /** What it hears. */

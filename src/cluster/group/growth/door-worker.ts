@@ -9,14 +9,12 @@ import { native } from '../../../native/index.ts'
 import { ListenerHandshake } from '../../hosts/handshake.ts'
 import { isRecord } from '../../hosts/messages.ts'
 import { type ConnectionLimits, SealedConnection } from '../../hosts/sealed-connection.ts'
-import { DOOR_PROTOCOL, type DoorReply, ELSEWHERE } from './door-message.ts'
+import { DOOR_PROTOCOL, type DoorReply, ELSEWHERE, type GroupAddress } from './door-message.ts'
 import type { Seed } from './seeds.ts'
 
 /** What the worker is started with. */
 export interface DoorStart {
-  readonly group: string
-  /** The number of its space. */
-  readonly space: string
+  readonly address: GroupAddress
   readonly secret: Uint8Array
   readonly seeds: readonly Seed[]
   readonly limits: ConnectionLimits
@@ -40,6 +38,8 @@ export interface DoorReport {
 
 /** How often it looks whether a seed's address is free. */
 const RETRY_MS = 100
+/** After how many of these it tries again to listen at an address that its machine did not have. */
+const FOREIGN_TURNS = 50
 /** Connections at a time; more are refused. */
 const CONNECTIONS_MAX = 64
 /** How long a process may take to join before another has its turn as well. */
@@ -75,8 +75,16 @@ function open(port: MessagePort): void {
     waiting.get(token)?.(answer)
     waiting.delete(token)
   })
+  let turns = 0
+  const foreign = new Set<number>()
   const again = async (): Promise<void> => {
-    for (const index of start.seeds.keys()) if (!servers.has(index)) await listen(index)
+    // Its machine may get the address of a seed later, but that is rare.
+    if (turns++ % FOREIGN_TURNS === 0) foreign.clear()
+    for (const index of start.seeds.keys()) {
+      if (servers.has(index) || foreign.has(index)) continue
+      const trouble = await listen(index)
+      if (trouble !== undefined && trouble !== 'EADDRINUSE') foreign.add(index)
+    }
     if (!isClosed) retry = setTimeout(() => void again(), RETRY_MS)
   }
   void again()
@@ -114,10 +122,13 @@ function greet(socket: Socket): void {
   connections.add(connection)
 }
 
-function hello(connection: SealedConnection, { group, space, protocol }: Readonly<Record<string, unknown>>): boolean {
-  if (protocol !== DOOR_PROTOCOL) return refuse(connection, 'it is another version of Aether')
-  if (group !== start.group) return refuse(connection, `this address is of the group '${start.group}'`)
-  if (space !== start.space) return refuse(connection, `this process does not see it, and ${ELSEWHERE}`)
+function hello(connection: SealedConnection, asked: Readonly<Record<string, unknown>>): boolean {
+  const { group, linkLayer, space } = start.address
+  if (asked['protocol'] !== DOOR_PROTOCOL) return refuse(connection, 'it is another version of Aether')
+  if (asked['group'] !== group) return refuse(connection, `this address is of the group '${group}'`)
+  if (asked['linkLayer'] !== linkLayer)
+    return refuse(connection, `its device is of the kind ${linkLayer}; pass the seeds and the device that it has`)
+  if (asked['space'] !== space) return refuse(connection, `this process does not see it, and ${ELSEWHERE}`)
   connection.admit()
   reply(connection, { type: 'welcome' })
   return true

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, KeepAlive, readSecret } from '../../../runtime/index.ts'
+import { Agent, KeepAlive, readSecret, SECRET_FILE_VARIABLE } from '../../../runtime/index.ts'
 import type { RemoteEndpoint } from '../../../verbs/index.ts'
+import { type Machine, thisMachine } from '../../hosts/index.ts'
 import { connectionLimits } from '../../hosts/sealed-connection.ts'
 import type { Member } from '../../member-table.ts'
 import { Membership } from '../../membership.ts'
 import { describeProcess } from '../../process-identity.ts'
 import { Barrier } from '../barrier.ts'
+import { type GroupDevice, inspectDevice, SHM } from '../device-choice.ts'
 import { JoinError, MissingMembersError } from '../errors.ts'
 import type { GroupParts } from '../group.ts'
 import type { GroupAgentData } from '../group-agent-data.ts'
@@ -20,24 +21,32 @@ import type { RankMember } from '../rank-member.ts'
 import { shownPlaces } from '../shown-places.ts'
 import { Door } from './door.ts'
 import { DoorCaller, SeedSilence } from './door-caller.ts'
+import type { GroupAddress } from './door-message.ts'
 import {
   type DoorAnswer,
   endpointOf,
   type GroupStatus,
+  isVisible,
   type MemberCard,
   MOVED,
   type PlainEndpoint,
+  pathMtuOf,
   plainEndpoint,
+  rankMember,
 } from './introduction.ts'
 import { MEMBERS_AT_ONCE_MAX, RANKS_MAX } from './limits.ts'
-import { inWords, type Seed } from './seeds.ts'
+import { inWords, type Seed, seedsHere } from './seeds.ts'
 
 /** Between two attempts, at least and at most: processes that start together do not stay in step. */
 const PAUSE_MS = [30, 120] as const
 /** What a member of the group, or one that is about to be, publishes in the space. */
 const IN_GROUP = Buffer.from('in the group')
 const NOT_IN_GROUP = new Uint8Array()
-const DEVICE = 'shm0'
+/**
+ * How long the machines of all seeds have to say that no process listens there, before a group over a network is made.
+ * A member that takes over a seed's address does so within less.
+ */
+const SILENCE_MS = 1000
 
 interface Assembled {
   readonly parts: GroupParts
@@ -56,8 +65,18 @@ interface Assembled {
  * 2. So at that time the first group had neither a member nor a candidate.
  * 3. Only a member admits others. So the first group has no member later either.
  *
- * No time-out takes part in this. Processes that do not share a space are not in one group. A process that meets a
- * member of another space at a seed is told so.
+ * No time-out takes part in this. Over shared memory, processes that do not share a space are not in one group. A
+ * process that meets a member of another space at a seed is told so.
+ *
+ * Over a network each machine has a space of its own, and the members of other machines have to be found at the seeds:
+ *
+ * 1. A group has a member on a machine with the address of a seed, or its members end.
+ * 2. A member of such a machine listens there, unless another of that machine does. It takes over within
+ *    {@link SILENCE_MS}.
+ * 3. So for as long as there is a group, a machine of a seed does not refuse connections for that time. A group is made
+ *    when all have, for that time. One that does not answer does not refuse.
+ *
+ * The second rule does not hold for a member that is stopped when the one that listens on its machine ends.
  *
  * How others join. Any member that listens tells the present view. The candidate makes a connection for each member,
  * and they for it. Then the members agree on it; see membership-machine.ts. If the view changes meanwhile, it begins
@@ -71,19 +90,32 @@ async function grow(plan: GrowthPlan, machine: URL, extra: object): Promise<Asse
   const membership = await Membership.enter(`group-${plan.name}`, plan)
   try {
     const { directory } = membership.arena
-    if (directory !== undefined) {
+    if (directory !== undefined && plan.device === SHM) {
       const why = `space '${membership.name}' is in ${directory}, where processes of several containers meet`
       throw new JoinError(`cannot join: ${why}, and members need one; choose another name`)
     }
-    return await new Growing(plan, membership, machine, extra).run()
+    return await new Growing(plan, membership, machine, extra, await placeOf(plan)).run()
   } catch (error) {
     await membership.close()
     throw error
   }
 }
 
+/** Where this process is. */
+interface Place extends Machine {
+  readonly device: GroupDevice
+  readonly isAtSeed: boolean
+}
+
+/** @throws JoinError, VerbsError for what is wrong with the device. */
+async function placeOf({ device, seeds }: GrowthPlan): Promise<Place> {
+  const isAtSeed = (await seedsHere(seeds)).length > 0
+  return { ...thisMachine(), isAtSeed, device: inspectDevice(device, MEMBERS_AT_ONCE_MAX) }
+}
+
 class Growing {
   readonly #plan: GrowthPlan
+  readonly #place: Place
   readonly #membership: Membership
   readonly #machine: URL
   readonly #extra: object
@@ -94,15 +126,21 @@ class Growing {
   readonly #silences = new Map<Seed, SeedSilence>()
   /** As of the last look. */
   #isFull = false
+  /** Since when the machines of all seeds have said that no process listens there. */
+  #silentSince: number | undefined
   #door: Door
 
-  constructor(plan: GrowthPlan, membership: Membership, machine: URL, extra: object) {
+  constructor(plan: GrowthPlan, membership: Membership, machine: URL, extra: object, place: Place) {
     this.#plan = plan
+    this.#place = place
     this.#membership = membership
     this.#machine = machine
     this.#extra = extra
     // Only processes of this user can read the number of the space.
-    this.#secret = plan.secretFile === undefined ? Buffer.from(this.#space) : readSecret(plan.secretFile)
+    const isShared = this.#address.space !== null && plan.secretFile === undefined
+    this.#secret = isShared ? Buffer.from(this.#address.space) : readSecret(plan.secretFile)
+    // Devices of this process, in its Workers too, prove to their peers that they know it.
+    if (this.#address.space === null) process.env[SECRET_FILE_VARIABLE] ??= plan.secretFile
     this.#deadline = performance.now() + plan.timeoutMs
     this.#door = this.#newDoor()
   }
@@ -126,13 +164,16 @@ class Growing {
     return Math.max(1, this.#deadline - performance.now())
   }
 
-  get #space(): string {
-    return this.#membership.arena.identity.nonce
+  /** What members have in common. */
+  get #address(): GroupAddress {
+    const { linkLayer } = this.#place.device
+    const space = this.#plan.device === SHM ? this.#membership.arena.identity.nonce : null
+    return { group: this.#plan.name, linkLayer, space }
   }
 
   #newDoor(): Door {
-    const { name, seeds } = this.#plan
-    return new Door({ group: name, space: this.#space, secret: this.#secret, seeds, limits: this.#limits })
+    const { seeds } = this.#plan
+    return new Door({ address: this.#address, secret: this.#secret, seeds, limits: this.#limits })
   }
 
   #late(): MissingMembersError {
@@ -146,7 +187,7 @@ class Growing {
     const why =
       others.length > 0
         ? `it cannot make the group, since others are in it: ${others.join(', ')}; end them, or pass the seeds that they have`
-        : 'it cannot make the group, since that is for a process that can listen at the first seed; start one there'
+        : 'it cannot make the group: a process does that which listens at the first seed, when the machines of all others say that none listens there'
     return new MissingMembersError(
       [],
       `no member of group '${name}' let this process in within ${timeoutMs} ms (${found.join('; ')}), and ${why}`,
@@ -158,7 +199,13 @@ class Growing {
 
   /** Undefined if that is not possible now. */
   async #make(): Promise<Assembled | undefined> {
-    if (!this.#isSilent() || this.#othersInGroup().length > 0) return undefined
+    if (!this.#isSilent()) {
+      this.#silentSince = undefined
+      return undefined
+    }
+    this.#silentSince ??= performance.now()
+    const neededMs = this.#plan.device === SHM ? 0 : SILENCE_MS
+    if (performance.now() - this.#silentSince < neededMs || this.#othersInGroup().length > 0) return undefined
     const trouble = await this.#door.begin()
     if (trouble !== undefined || !(await this.#found())) {
       if (trouble !== undefined)
@@ -233,12 +280,7 @@ class Growing {
     for (const seed of seeds) {
       const limits = { ...this.#limits, handshakeMs: Math.min(this.#limits.handshakeMs, this.#leftMs()) }
       try {
-        const caller = await DoorCaller.connect(
-          seed,
-          { group: this.#plan.name, space: this.#space },
-          this.#secret,
-          limits,
-        )
+        const caller = await DoorCaller.connect(seed, this.#address, this.#secret, limits)
         this.#silences.delete(seed)
         return caller
       } catch (error) {
@@ -262,7 +304,7 @@ class Growing {
       const admitted = start.outcome(2 * leaseMs)
       admitted.catch(() => {})
       const isProposed = await this.#propose(caller, start.agent, { view, cards, candidate, card })
-      if (isProposed && (await admitted)) return start.assembled(membersOf(status))
+      if (isProposed && (await admitted)) return start.assembled(membersOf(status, card))
       await this.#withdraw(start)
       return undefined
     } catch (error) {
@@ -289,7 +331,9 @@ class Growing {
     if (!Array.isArray(theirs) || theirs.length !== members.length) return false
     const peers = members.map((rank, index): GroupPeer => {
       const endpoint = endpointOf((theirs as PlainEndpoint[])[index]!)
-      return { rank, endpoint, processId: cards[index]!.processId, pathMtu: undefined }
+      const theirCard = cards[index]!
+      const processId = isVisible(card, theirCard) ? theirCard.processId : undefined
+      return { rank, endpoint, processId, pathMtu: pathMtuOf(card, theirCard) }
     })
     const ended = (await agent.command('connect', peers)) as number[]
     return ended.length === 0 && (await caller.ask({ ask: 'admit', candidate, epoch })) === 'proposed'
@@ -300,7 +344,8 @@ class Growing {
 
   #card(): MemberCard {
     const { slot, epoch } = this.#membership.self
-    return { processId: process.pid, host: hostname(), slot, epoch }
+    const { device, ...machine } = this.#place
+    return { ...machine, processId: process.pid, slot, epoch, mtuBytes: device.mtuBytes }
   }
 
   async #startAgent(rank: number, growth: GroupGrowth, leaseMs: number): Promise<Start> {
@@ -308,7 +353,8 @@ class Growing {
     const barrier = new Barrier(RANKS_MAX)
     const { place, open } = this.#door.place()
     const group = {
-      ...{ rank, size: RANKS_MAX, device: DEVICE, control: undefined, barrierWords: barrier.words, leaseMs },
+      ...{ rank, size: RANKS_MAX, device: this.#plan.device, control: undefined },
+      ...{ barrierWords: barrier.words, leaseMs },
       onQuorumLost: this.#plan.onQuorumLost,
       growth,
     }
@@ -324,9 +370,8 @@ class Growing {
     start.agent = agent
     start.assembled = (others) => {
       open()
-      const meeting = new GrownMeeting(membership, this.#door)
-      const { processId, host } = growth.card
-      const self = { rank, processId, host, member: membership.self, pathMtu: undefined }
+      const meeting = new GrownMeeting(membership, this.#door, this.#plan.device)
+      const self = { ...rankMember(rank, growth.card, growth.card), member: membership.self }
       return { parts: { rank, size: RANKS_MAX, grows: true, meeting, agent, barrier, ranks: [...others, self] }, notes }
     }
     return start
@@ -369,26 +414,27 @@ class Start {
   }
 }
 
-function membersOf({ view, cards }: GroupStatus): RankMember[] {
-  return view.members.map((rank, index) => {
-    const { processId, host, slot, epoch } = cards[index]!
-    return { rank, processId, host, member: { slot, epoch, processId }, pathMtu: undefined }
-  })
+function membersOf({ view, cards }: GroupStatus, own: MemberCard): RankMember[] {
+  return view.members.map((rank, index) => rankMember(rank, cards[index]!, own))
 }
 
 /** What a member of a group that grows holds beside its agent. */
 class GrownMeeting implements MeetingPlace {
   readonly membership: Membership
-  readonly device = DEVICE
-  readonly oneMachine = true
+  readonly device: string
   readonly #door: Door
 
-  constructor(membership: Membership, door: Door) {
+  constructor(membership: Membership, door: Door, device: string) {
     this.membership = membership
+    this.device = device
     this.#door = door
   }
 
-  /** What was sent in shared memory has arrived. */
+  get oneMachine(): boolean {
+    return this.device === SHM
+  }
+
+  /** What was sent has arrived: the agent has waited for that. */
   async left(): Promise<void> {}
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { RemoteEndpoint } from '../../../verbs/index.ts'
-import { isIndex, isRecord } from '../../hosts/index.ts'
+import { isIndex, isRecord, type Machine } from '../../hosts/index.ts'
 import type { MembershipView } from '../membership-machine.ts'
+import type { RankMember } from '../rank-member.ts'
 
 /**
  * How a process joins a group that grows, by its name:
@@ -21,16 +22,33 @@ import type { MembershipView } from '../membership-machine.ts'
  * `hardware` regions is not fenced: a former member that is stopped can store there until it has ended.
  *
  * A member that joins asks the lowest living rank for locks: that one keeps them.
+ *
+ * Members of several machines are connected over a network device, and each machine has a space of its own for them.
  */
 
 /** A process that is a member of a group that grows, or wants to be one. */
-export interface MemberCard {
+export interface MemberCard extends Machine {
   readonly processId: number
-  /** The name of its machine for people. */
-  readonly host: string
-  /** Its place in the group's space. */
+  /** Its place in the space of its machine. */
   readonly slot: number
   readonly epoch: number
+  /** Whether its machine has the address of a seed. */
+  readonly isAtSeed: boolean
+  /** The longest packet that its device sends, in bytes. */
+  readonly mtuBytes: number
+}
+
+/** Whether the process number of `card` has a meaning for the process of `own`. */
+export const isVisible = (own: MemberCard, card: MemberCard): boolean => own.processes === card.processes
+
+/** The longest packet between the two, in bytes. */
+export const pathMtuOf = (own: MemberCard, card: MemberCard): number => Math.min(own.mtuBytes, card.mtuBytes)
+
+/** A member as the process of `own` sees it. */
+export function rankMember(rank: number, card: MemberCard, own: MemberCard): RankMember {
+  const { processId, host, slot, epoch, space } = card
+  const member = space === own.space ? { slot, epoch, processId } : undefined
+  return { rank, processId, host, member, pathMtu: pathMtuOf(own, card) }
 }
 
 /** What a member tells a process that wants to join. */
@@ -110,8 +128,9 @@ const isCandidate = (value: unknown): value is number => Number.isSafeInteger(va
 
 function isCard(value: unknown): value is MemberCard {
   if (!isRecord(value)) return false
-  const { processId, host, slot, epoch } = value
-  return isIndex(processId) && typeof host === 'string' && host.length < 256 && isIndex(slot) && isIndex(epoch)
+  const { processId, host, slot, epoch, space, processes, isAtSeed, mtuBytes } = value
+  if (![host, space, processes].every((text) => typeof text === 'string' && text.length < 256)) return false
+  return [processId, slot, epoch, mtuBytes].every(isIndex) && typeof isAtSeed === 'boolean'
 }
 
 export function isEndpoint(value: unknown): value is PlainEndpoint {

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import { mustBe } from '../../../native/index.ts'
 import { parseAddress } from '../rendezvous-place.ts'
 
@@ -20,4 +21,22 @@ export function parseSeeds(seeds: readonly string[]): readonly Seed[] {
   })
 }
 
+/** Only processes of its own machine reach it. */
+export const isLoopback = ({ host }: Seed): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
 export const inWords = ({ host, port }: Seed): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
+
+/** Those whose address this machine has. */
+export async function seedsHere(seeds: readonly Seed[]): Promise<readonly Seed[]> {
+  const isHere = await Promise.all(seeds.map(canListenAt))
+  return seeds.filter((_, index) => isHere[index])
+}
+
+/** At another port, since that of the seed may be taken. */
+function canListenAt({ host }: Seed): Promise<boolean> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen({ host, port: 0, exclusive: true }, () => server.close(() => resolve(true)))
+  })
+}
