@@ -1,15 +1,11 @@
 import { randomInt } from 'node:crypto'
-import type { Region, RegionGroup } from '../dsm/index.ts'
+import type { RegionGroup } from '../dsm/index.ts'
 import { ConsensusError } from './errors.ts'
 import type { Meeting } from './meeting.ts'
 import { type AcceptedEntry, EntryFlag } from './replica/cell.ts'
 import { type Configuration, decodeConfiguration, foundingConfiguration } from './replica/configuration.ts'
 import type { Recovered } from './replica/journal.ts'
 
-/** Bytes of the region in which a group that grows keeps who votes. */
-const RECORD_BYTES = 4096
-/** Numbers of that region: the version of the configuration, how many vote, and their ids. 0 voters: not founded. */
-const Place = { Version: 0, Voters: 1, Ids: 2 } as const
 const LOG_MAX = 2 ** 48 - 1
 
 /** In a group of a fixed size certain ranks found the log, as all know. Undefined for the others. */
@@ -43,22 +39,25 @@ export function isFounder(group: RegionGroup, met: Meeting['met'], founders: rea
   return Math.min(...founders) === group.rank && founders.every((rank) => ranks.includes(rank))
 }
 
-/** The voters, where all members of a group that grows see them. So newcomers find out whether there is a log. */
-export class VoterRecord implements AsyncDisposable {
-  readonly #group: RegionGroup
-  readonly #name: string
-  readonly #region: Region
-  readonly #numbers: Float64Array
+/** What a member that has opened a log knows of it, for all to look up. */
+type Known = Pick<Configuration, 'version'> & { readonly voters: readonly number[] }
 
-  private constructor(group: RegionGroup, name: string, region: Region) {
+const NONE: Known = { version: -1, voters: [] }
+
+/** A program may have opened a name several times: how often, by group and name. */
+const opened = new WeakMap<RegionGroup, Map<string, number>>()
+
+/** Who votes, for all members of a group that grows to look up. So newcomers find out whether there is a log. */
+export class VoterRecord {
+  readonly #group: RegionGroup
+  readonly #topic: string
+  readonly #name: string
+
+  constructor(group: RegionGroup, name: string) {
     this.#group = group
     this.#name = name
-    this.#region = region
-    this.#numbers = region.float64
-  }
-
-  static async open(group: RegionGroup, name: string): Promise<VoterRecord> {
-    return new VoterRecord(group, name, await group.openRegion(`consensus/${name}`, { size: RECORD_BYTES }))
+    this.#topic = `consensus/${name}`
+    this.#count(1)
   }
 
   /**
@@ -68,7 +67,7 @@ export class VoterRecord implements AsyncDisposable {
    */
   async found(meeting: Meeting, wanted: number): Promise<Configuration | undefined> {
     using _held = await this.#lock()
-    const ids = this.#voters
+    const ids = await this.#voters()
     const isHere = (rank = -1): boolean => this.#group.isMember(rank)
     if (ids.some((voter) => isHere(meeting.rankOf(voter)))) return undefined
     // A founder that was alone, and was to have others, has answered no one.
@@ -76,38 +75,43 @@ export class VoterRecord implements AsyncDisposable {
       const why = `all voters of '${this.#name}' have ended, and its entries with them; open another name`
       throw new ConsensusError('LOST', why)
     }
-    return this.#found(foundingConfiguration([meeting.id]))
+    return await this.#found(foundingConfiguration([meeting.id]))
   }
 
   /** Found a log that journals keep, unless another member has. */
   async foundOnce(id: number): Promise<Configuration | undefined> {
     using _held = await this.#lock()
-    return this.#voters.length > 0 ? undefined : this.#found(foundAlone(id))
+    return (await this.#voters()).length > 0 ? undefined : await this.#found(foundAlone(id))
   }
 
-  /** The leader does. */
-  write({ version, voters }: Configuration): void {
-    if (version <= this.#numbers[Place.Version]!) return
-    for (const [place, { id }] of voters.entries()) this.#numbers[Place.Ids + place] = id
-    this.#numbers[Place.Voters] = voters.length
-    this.#numbers[Place.Version] = version
+  /** Every member that has opened the name does, with each configuration. */
+  async write({ version, voters }: Configuration): Promise<void> {
+    await this.#group.post(this.#topic, { version, voters: voters.map(({ id }) => id) } satisfies Known)
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#region.close()
+  async close(): Promise<void> {
+    if (this.#count(-1) === 0 && !this.#group.closed) await this.#group.post(this.#topic, null)
   }
 
-  get #voters(): readonly number[] {
-    return [...this.#numbers.subarray(Place.Ids, Place.Ids + this.#numbers[Place.Voters]!)]
+  #count(change: number): number {
+    const counts = opened.get(this.#group) ?? new Map<string, number>()
+    opened.set(this.#group, counts)
+    const count = (counts.get(this.#name) ?? 0) + change
+    counts.set(this.#name, count)
+    return count
+  }
+
+  async #voters(): Promise<readonly number[]> {
+    const posted = [...(await this.#group.posted(this.#topic)).values()] as Known[]
+    return posted.reduce<Known>((newest, known) => (known.version > newest.version ? known : newest), NONE).voters
   }
 
   #lock(): Promise<Disposable> {
-    return this.#group.lock(`consensus/${this.#name}`)
+    return this.#group.lock(this.#topic)
   }
 
-  #found(configuration: Configuration): Configuration {
-    this.#numbers[Place.Version] = -1
-    this.write(configuration)
+  async #found(configuration: Configuration): Promise<Configuration> {
+    await this.write(configuration)
     return configuration
   }
 }

@@ -120,11 +120,8 @@ export async function replicate<Machine extends AnyMachine>(
   const wanted = group.grows ? plan.replicas : Math.min(plan.replicas, group.size)
   const founders = plan.founders ?? Array.from({ length: wanted }, (_, rank) => rank)
   const machine = checkMachine(plan.machine())
-  const record = group.grows ? await VoterRecord.open(group, plan.name) : undefined
-  const journal: JournalThread | undefined = await openJournal(plan, () => replicated).catch(async (error) => {
-    await record?.[Symbol.asyncDispose]()
-    throw error
-  })
+  const journal: JournalThread | undefined = await openJournal(plan, () => replicated)
+  const record = group.grows ? new VoterRecord(group, plan.name) : undefined
   const meeting = new Meeting(group, plan.name, journal && { id: journal.id, log: logOf(journal.recovered) })
   const replicated: Replicated<Machine> = new Replicated<Machine>({
     group,
@@ -139,14 +136,14 @@ export async function replicate<Machine extends AnyMachine>(
     idOf: (rank) => meeting.idOf(rank),
     isDurable: journal !== undefined,
     sights: () => meeting.sights,
-    onConfiguration: (configuration, isLeader) => {
+    onConfiguration: (configuration) => {
       meeting.log = configuration.log
-      if (isLeader) record?.write(configuration)
+      record?.write(configuration).catch(() => {})
     },
     onClose: async () => {
       meeting.close()
       await journal?.close()
-      await record?.[Symbol.asyncDispose]()
+      await record?.close()
     },
   })
   let process: ReplicaProcess | undefined

@@ -123,7 +123,7 @@ export interface ReplicatedParts<Machine extends AnyMachine> {
   /** Where the memories of replicas are that this machine has. */
   readonly sights: () => readonly ReplicaSight[]
   /** The replicas that vote from now on. */
-  readonly onConfiguration: (configuration: Configuration, isLeader: boolean) => void
+  readonly onConfiguration: (configuration: Configuration) => void
   readonly onClose: () => Promise<void>
 }
 
@@ -643,7 +643,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       const rank = rankOf(id)
       if (rank !== undefined && !group.closed && !group.isMember(rank)) this.#process?.ended(id)
     }
-    onConfiguration(configuration, this.#leadership?.isSelf === true)
+    onConfiguration(configuration)
   }
 
   async #close(): Promise<void> {

@@ -37,6 +37,7 @@ import { decodeStatement, encodeStatement } from './membership-message.ts'
 import { Mesh } from './mesh.ts'
 import { MeshChannel } from './mesh-channel.ts'
 import type { PeerEnds } from './peer-ends.ts'
+import { isPostingQuestion, Postings } from './postings.ts'
 import type { RankMember } from './rank-member.ts'
 import { RegionRegistry, type RegistryAnswer } from './region-registry.ts'
 import { ViewBarrier } from './view-barrier.ts'
@@ -140,6 +141,7 @@ export class GroupMachine {
   readonly #leavers = new Set<number>()
   readonly locks: LockMachine
   readonly watch: GroupWatch
+  readonly postings: Postings
   /** The processes of ranks that can be seen. */
   readonly #processes = new Map<number, number>()
   #leavingSinceNs = 0
@@ -189,6 +191,11 @@ export class GroupMachine {
     const members = growth && [...growth.view.members, ...(growth.candidate === undefined ? [] : [start.rank])]
     this.locks = new LockMachine({ ...start, send, ...(members && { members }) })
     this.watch = this.#newWatch(waits, words)
+    this.postings = new Postings({
+      rank: start.rank,
+      others: () => this.#others(),
+      ask: (rank, question, done) => this.ask(rank, question, done),
+    })
     for (const [index, member] of (growth?.view.members ?? []).entries()) this.#cards.set(member, growth!.cards[index]!)
     if (growth?.candidate !== undefined) this.#cards.set(start.rank, growth.card)
     else if (growth !== undefined) this.#begin()
@@ -678,6 +685,7 @@ export class GroupMachine {
   #answer(question: unknown): unknown {
     if (isIntroductionPart(question)) return this.#meet(question)
     if (isWatchQuestion(question)) return this.watch.answer(question)
+    if (isPostingQuestion(question)) return this.postings.answer(question)
     return this.#listener?.answer(question) ?? null
   }
 

@@ -268,6 +268,22 @@ export abstract class Group extends Collectives implements AsyncDisposable {
     return this.#topics.listen(topic, listener)
   }
 
+  /**
+   * @internal Post any JSON value of about 1.9 KiB under a topic, for all members to look up, in place of what this one
+   *   has posted there before. Null takes that away. @throws ArgumentError if it is longer.
+   */
+  async post(topic: string, value: unknown): Promise<void> {
+    this.checkOpen()
+    checkTold(topic, value)
+    await this.parts.agent.command('post', { topic, value })
+  }
+
+  /** @internal What the present members have posted under a topic, by rank. It goes with its member. */
+  async posted(topic: string): Promise<ReadonlyMap<number, unknown>> {
+    this.checkOpen()
+    return (await this.parts.agent.command('posted', topic)) as ReadonlyMap<number, unknown>
+  }
+
   /** @internal The connection to another rank's program; undefined before the first collective. */
   linkTo(rank: number): VerbsLink | undefined {
     this.checkOpen()

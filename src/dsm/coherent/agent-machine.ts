@@ -67,6 +67,11 @@ class RegionAgentMachine implements Machine {
     connect: (peers, reply) => reply.resolve(this.#group.connect(peers as GroupPeer[])),
     leave: (_, reply) => this.#group.leave(reply),
     tell: (told, reply) => reply.resolve(this.#tell(told as { rank: number; topic: string; value: unknown })),
+    post: (posted, reply) => {
+      const { topic, value } = posted as { topic: string; value: unknown }
+      reply.resolve(this.#group.postings.post(topic, value))
+    },
+    posted: (topic, reply) => this.#group.postings.gather(topic as string, (found) => reply.resolve(found)),
     sayOfLinks: (said, reply) => {
       const { rank, value } = said as { rank: number; value: unknown }
       reply.resolve(this.#group.sayOfLinks(rank, value))

@@ -16,8 +16,8 @@ import {
   type QueuePairType,
 } from '../../../src/verbs/index.ts'
 import { until } from '../../cluster/support.ts'
-import { RankProcess } from '../../support/rank-process.ts'
 import { Networks } from '../../support/networks.ts'
+import { RankProcess } from '../../support/rank-process.ts'
 import { ALL_ACCESS } from '../../verbs/loopback.ts'
 import type { Opened } from './fixtures/end.ts'
 import { fixture } from './survivor.ts'

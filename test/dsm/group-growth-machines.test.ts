@@ -1,62 +1,24 @@
 /** A group that grows over machines, as far as the network tells, over a tcp device. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Networks } from '../support/networks.ts'
+import { Machines } from '../support/machines.ts'
 import { GrowingRank } from './growing-group.ts'
 
-const skip = Networks.reasonAgainst()
-const folder = mkdtempSync(join(tmpdir(), 'aether-test-growth-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-const secretFile = join(folder, 'secret')
-writeFileSync(secretFile, 'a secret of at least thirty-two bytes', { mode: 0o600 })
+const skip = Machines.reasonAgainst()
 
-/** Machines with a network, process numbers and a runtime directory each. */
-class Machines implements Disposable {
-  readonly networks: Networks
-  readonly seeds: readonly string[]
-  /** Of each machine, a process that keeps its process numbers. */
-  readonly #keepers: readonly ChildProcess[]
-
-  constructor(count: number, seeds = count) {
-    this.networks = Networks.make(count)
-    this.seeds = this.networks.addresses.slice(0, seeds).map((address) => `${address}:7471`)
-    const keep = ['--pid', '--fork', '--kill-child', '--mount-proc', 'sleep', 'infinity']
-    this.#keepers = Array.from({ length: count }, () => spawn('unshare', keep, { stdio: 'ignore' }))
-  }
-
-  async start(machine: number): Promise<GrowingRank> {
-    const directory = join(folder, String(machine))
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-    const first = await childOf(this.#keepers[machine]!.pid!)
-    const inNumbers = ['nsenter', '--target', first, '--pid', '--mount', 'setpriv', '--pdeathsig', 'KILL']
-    const under = [...this.networks.in(machine), ...inNumbers]
-    return new GrowingRank({ AETHER_RUNTIME_DIRECTORY: directory }, under)
-  }
-
-  /** A process on `machine` that has joined. */
-  async join(machine: number, name: string, options: object = {}): Promise<GrowingRank> {
-    const member = await this.start(machine)
-    await member.call('join', name, { seeds: this.seeds, secretFile, ...options })
-    return member
-  }
-
-  [Symbol.dispose](): void {
-    for (const keeper of this.#keepers) keeper.kill('SIGKILL')
-    this.networks[Symbol.dispose]()
-  }
+async function startOn(machines: Machines, machine: number): Promise<GrowingRank> {
+  const { environment, under } = await machines.place(machine)
+  return new GrowingRank(environment, under)
 }
 
-async function childOf(processId: number): Promise<string> {
-  for (;;) {
-    const children = readFileSync(`/proc/${processId}/task/${processId}/children`, 'utf8').trim()
-    if (children !== '') return children
-    await sleep(1)
-  }
+/** A process on `machine` that has joined. */
+async function joinOn(machines: Machines, machine: number, name: string, options: object = {}): Promise<GrowingRank> {
+  const member = await startOn(machines, machine)
+  await member.call('join', name, { ...machines.joinOptions, ...options })
+  return member
 }
 
 const everyone = <T = unknown>(members: readonly GrowingRank[], scenario: string, ...args: unknown[]): Promise<T[]> =>
@@ -66,7 +28,7 @@ test('members of several machines meet at the seeds, compute together, and each 
   skip,
 }, async () => {
   using machines = new Machines(3)
-  const joined = [0, 1, 2, 1].map((machine) => machines.join(machine, 'far'))
+  const joined = [0, 1, 2, 1].map((machine) => joinOn(machines, machine, 'far'))
   const members = await Promise.all(joined)
   await everyone(members, 'barrier')
   assert.deepEqual(await everyone(members, 'sum'), Array(4).fill([6, 4]))
@@ -79,7 +41,7 @@ test('members of several machines meet at the seeds, compute together, and each 
   assert.deepEqual(await message, [0, 'hello'])
   await members[first]!.kill()
   assert.equal(await members[heir]!.call('lock', 'held'), 0)
-  members[first] = await machines.join(first === 3 ? 1 : first, 'far')
+  members[first] = await joinOn(machines, first === 3 ? 1 : first, 'far')
   await everyone(members, 'barrier')
   assert.deepEqual(await everyone(members, 'sum'), Array(4).fill([10, 4]))
   await everyone(members, 'close')
@@ -90,12 +52,12 @@ test('a member whose cable is pulled is out and ends, the others go on, and it c
 }, async () => {
   using machines = new Machines(3)
   const members: GrowingRank[] = []
-  for (const machine of [0, 1, 2]) members.push(await machines.join(machine, 'cut', { leaseMs: 1500 }))
+  for (const machine of [0, 1, 2]) members.push(await joinOn(machines, machine, 'cut', { leaseMs: 1500 }))
   await everyone(members, 'barrier')
   machines.networks.unplug(0)
   // Its machine has the first seed. It hears from no other, so it makes no second group either.
-  const alone = await machines.start(0)
-  const lonely = alone.call('join', 'cut', { seeds: machines.seeds, secretFile, leaseMs: 1500, timeoutMs: 6000 })
+  const alone = await startOn(machines, 0)
+  const lonely = alone.call('join', 'cut', { ...machines.joinOptions, leaseMs: 1500, timeoutMs: 6000 })
   const { code, err } = await members[0]!.ended()
   assert.equal(code, 72, err)
   const others = members.slice(1)
@@ -105,7 +67,7 @@ test('a member whose cable is pulled is out and ends, the others go on, and it c
   ])
   await assert.rejects(lonely, { code: 'ERR_AETHER_MISSING_MEMBERS' })
   machines.networks.plug(0)
-  const back = await machines.join(0, 'cut')
+  const back = await joinOn(machines, 0, 'cut')
   assert.equal(await back.call('rank'), 3)
   assert.deepEqual(await everyone([...others, back], 'barrier'), Array(3).fill([1, 2, 3]))
 })
@@ -113,7 +75,7 @@ test('a member whose cable is pulled is out and ends, the others go on, and it c
 test('members without a seed on their machine end with the last member that has one', { skip }, async () => {
   using machines = new Machines(3, 1)
   const members: GrowingRank[] = []
-  for (const machine of [0, 1, 2]) members.push(await machines.join(machine, 'seeded'))
+  for (const machine of [0, 1, 2]) members.push(await joinOn(machines, machine, 'seeded'))
   await everyone(members, 'barrier')
   await members[0]!.kill()
   for (const member of members.slice(1)) {
@@ -121,18 +83,17 @@ test('members without a seed on their machine end with the last member that has 
     assert.equal(code, 72)
     assert.match(err, /no member is left on a machine that has the address of a seed/)
   }
-  assert.equal(await (await machines.join(0, 'seeded')).call('rank'), 0)
+  assert.equal(await (await joinOn(machines, 0, 'seeded')).call('rank'), 0)
 })
 
 test('a process that is not alike is told what it lacks', { skip }, async () => {
   using machines = new Machines(2)
-  await machines.join(0, 'alike')
-  const other = await machines.start(1)
-  const options = { seeds: machines.seeds, secretFile }
+  await joinOn(machines, 0, 'alike')
+  const other = await startOn(machines, 1)
   const told = async (change: object, message: RegExp, code = 'ERR_AETHER_JOIN'): Promise<void> =>
-    assert.rejects(other.call('join', 'alike', { ...options, ...change }), { code, message })
+    assert.rejects(other.call('join', 'alike', { ...machines.joinOptions, ...change }), { code, message })
   await told({ secretFile: undefined }, /need a shared secret/, 'ERR_AETHER_SECRET')
-  const otherSecret = join(folder, 'other-secret')
+  const otherSecret = join(machines.folder, 'other-secret')
   writeFileSync(otherSecret, 'another secret of thirty-two bytes or more', { mode: 0o600 })
   await told({ secretFile: otherSecret }, /the file with the secret is the same on all machines/)
   await told({ device: 'shm0' }, /its device is of the kind tcp/)
@@ -144,11 +105,11 @@ test('processes that start at once on all machines make one group, and one that 
 }, async () => {
   using machines = new Machines(3)
   machines.networks.unplug(2)
-  const first = machines.join(0, 'at-once')
+  const first = joinOn(machines, 0, 'at-once')
   // The third machine does not answer. It may have a member.
   assert.equal(await Promise.race([first, sleep(3000, 'waits')]), 'waits')
   machines.networks.plug(2)
-  const members = await Promise.all([first, ...[1, 2, 2, 1].map((machine) => machines.join(machine, 'at-once'))])
+  const members = await Promise.all([first, ...[1, 2, 2, 1].map((machine) => joinOn(machines, machine, 'at-once'))])
   await everyone(members, 'barrier')
   assert.deepEqual(await everyone(members, 'sum'), Array(5).fill([10, 5]))
 })
