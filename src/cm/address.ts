@@ -1,4 +1,5 @@
 import { isIP, SocketAddress } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { checkWhole, mustBe } from '../native/index.ts'
 
 /** An IP address and a port of the connection manager. These ports are unrelated to those of TCP and UDP sockets. */
@@ -43,6 +44,17 @@ export function checkPort(argument: string, port: unknown): void {
 /** True for `0.0.0.0` and `::`, which stand for every address of the machine. */
 export function isWildcard(address: string): boolean {
   return address === '0.0.0.0' || address === '::'
+}
+
+/** 127.0.0.0/8 and ::1, which other machines cannot reach. */
+export function isLoopback({ address }: Pick<ConnectionAddress, 'address'>): boolean {
+  return address.startsWith('127.') || address === '::1'
+}
+
+export function isOfThisMachine({ address }: Pick<ConnectionAddress, 'address'>): boolean {
+  if (isWildcard(address) || isLoopback({ address })) return true
+  const [plain] = address.split('%')
+  return Object.values(networkInterfaces()).some((all) => all?.some((own) => own.address === plain))
 }
 
 /** @throws ArgumentError unless it is the address of a multicast group. */

@@ -1,5 +1,7 @@
 import { ArgumentError, checkBoolean, checkInstance, mustBe } from '../native/index.ts'
+import { secretOfEnvironment } from '../runtime/index.ts'
 import { Device, deviceNames, ProtectionDomain } from '../verbs/index.ts'
+import { type ConnectionAddress, isLoopback, isOfThisMachine } from './address.ts'
 import type { Carrier, PortSpace } from './carrier.ts'
 import { IwarpIdentifier } from './iwarp/identifier.ts'
 import { rdmacmCarrier } from './rdmacm/carrier.ts'
@@ -9,7 +11,8 @@ import { shmCarrier, tcpCarrier } from './sockets/carrier.ts'
 export interface DeviceChoice {
   /**
    * A device, or its name. Default: that of the domain. Without a domain, the device that the address leads to if this
-   * machine has RDMA devices, and `shm0` if it has none.
+   * machine has RDMA devices. If it has none, `shm0` for its own addresses and `tcp0` for others. A listener then hears
+   * both, if there is a secret and its address is not of the loopback interface.
    */
   readonly device?: Device | string
   readonly domain?: ProtectionDomain
@@ -27,17 +30,35 @@ export interface CarrierChoice {
   readonly deviceName: string | undefined
 }
 
+/** The device on the best network interface. */
+const NETWORK = 'tcp0'
+
+/** Choose the carriers of a listener: all over which its address can be reached. */
+export function listenersCarriers(choice: DeviceChoice, local: ConnectionAddress): readonly Carrier[] {
+  const { carrier } = chooseCarrier(choice)
+  const isOpen = carrier === shmCarrier && choice.device === undefined && choice.domain === undefined
+  const isReached = isOpen && !isLoopback(local) && secretOfEnvironment() !== undefined
+  return isReached && deviceNames().includes(NETWORK) ? [carrier, tcpCarrier(NETWORK)] : [carrier]
+}
+
 /**
- * Choose the carrier for a device. Its first identifier throws UnsupportedError for an RDMA device without librdmacm.
+ * Choose the carrier for a device, or for a connection to `remote`. Its first identifier throws UnsupportedError for an
+ * RDMA device without librdmacm.
  */
-export function chooseCarrier({ device, domain, iwarpPeer = false }: DeviceChoice): CarrierChoice {
+export function chooseCarrier(
+  { device, domain, iwarpPeer = false }: DeviceChoice,
+  remote?: ConnectionAddress,
+): CarrierChoice {
   checkDevice(device)
   checkBoolean('iwarpPeer', iwarpPeer)
   if (domain !== undefined) checkInstance('domain', domain, ProtectionDomain, 'as createProtectionDomain() returns')
   const deviceName = typeof device === 'string' ? device : (device?.name ?? domain?.device.name)
   if (iwarpPeer) return { carrier: iwarpCarrier(deviceName), deviceName }
   if (deviceName !== undefined) return { carrier: carrierOf(deviceName), deviceName }
-  return { carrier: deviceNames().some(isRdma) ? rdmacmCarrier : shmCarrier, deviceName }
+  const names = deviceNames()
+  if (names.some(isRdma)) return { carrier: rdmacmCarrier, deviceName }
+  const isFar = remote !== undefined && !isOfThisMachine(remote) && names.includes(NETWORK)
+  return { carrier: isFar ? tcpCarrier(NETWORK) : shmCarrier, deviceName }
 }
 
 /** @throws ArgumentError */

@@ -2,7 +2,7 @@ import { checkOptions, checkSignal, checkWhole, type OptionNames } from '../nati
 import { KeepAlive } from '../runtime/index.ts'
 import { type ConnectionAddress, formatAddress } from './address.ts'
 import type { ConnectionEvent, ConnectionIdentifier, PortSpace } from './carrier.ts'
-import { checkPortSpace, chooseCarrier, type DeviceChoice } from './carriers.ts'
+import { checkPortSpace, chooseCarrier, type DeviceChoice, listenersCarriers } from './carriers.ts'
 import { ConnectionRequest } from './connection-request.ts'
 import { ConnectionSide } from './connection-side.ts'
 import { checkTimeout, checkWait, Deadline, type WaitOptions } from './deadline.ts'
@@ -38,6 +38,8 @@ const listenNames: OptionNames<ListenOptions> = {
 const DEFAULT_BACKLOG = 128
 const BACKLOG_MAX = 4096
 const DEFAULT_ANSWER_TIMEOUT_MS = 60_000
+/** How many free ports of one carrier are tried in another. */
+const PORT_ATTEMPTS = 10
 
 /**
  * Listen for connections at an address and port.
@@ -50,17 +52,24 @@ export async function listen(options: ListenOptions = {}): Promise<Listener> {
   checkWhole('backlog', backlog, 1, BACKLOG_MAX)
   if (options.answerTimeoutMs !== undefined) checkTimeout('answerTimeoutMs', options.answerTimeoutMs)
   checkSignal('signal', signal)
-  const choice = chooseCarrier(options)
+  chooseCarrier(options)
   const local = await lookupAddress(address, port, signal === undefined ? {} : { signal })
-  const identifier = choice.carrier.createIdentifier(portSpace)
-  try {
-    await identifier.listen(local, backlog)
-    signal?.throwIfAborted()
-  } catch (error) {
-    identifier.destroy()
-    throw error
+  for (let attempt = 1; ; attempt += 1) {
+    const identifiers = listenersCarriers(options, local).map((carrier) => carrier.createIdentifier(portSpace))
+    try {
+      let where = local
+      for (const identifier of identifiers) {
+        await identifier.listen(where, backlog)
+        where = identifier.local!
+      }
+      signal?.throwIfAborted()
+      return new Listener(identifiers, options)
+    } catch (error) {
+      for (const identifier of identifiers) identifier.destroy()
+      // A port that is free in one place may be taken in another.
+      if (port !== 0 || identifiers.length === 1 || attempt >= PORT_ATTEMPTS || signal?.aborted === true) throw error
+    }
   }
-  return new Listener(identifier, options)
 }
 
 /** A waiting caller of `next`. */
@@ -72,7 +81,8 @@ type Waiter = (request: ConnectionRequest | undefined, error?: unknown) => void
  */
 export class Listener implements AsyncIterable<ConnectionRequest> {
   readonly portSpace: PortSpace
-  readonly #identifier: ConnectionIdentifier
+  /** One for each carrier, at the same address and port. */
+  readonly #identifiers: readonly ConnectionIdentifier[]
   readonly #local: ConnectionAddress
   readonly #deviceName: string | undefined
   readonly #backlog: number
@@ -88,15 +98,16 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
   #closed = false
 
   /** @internal Made by {@link listen}. */
-  constructor(identifier: ConnectionIdentifier, options: ListenOptions) {
-    this.#identifier = identifier
-    this.#local = identifier.local!
+  constructor(identifiers: readonly ConnectionIdentifier[], options: ListenOptions) {
+    const [first] = identifiers as readonly [ConnectionIdentifier]
+    this.#identifiers = identifiers
+    this.#local = first.local!
     this.#deviceName = chooseCarrier(options).deviceName
     this.#backlog = options.backlog ?? DEFAULT_BACKLOG
     this.#answerTimeoutMs = options.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS
     this.#signal = options.signal
-    this.portSpace = identifier.portSpace
-    identifier.onEvent = (event) => this.#carried(event)
+    this.portSpace = first.portSpace
+    for (const identifier of identifiers) identifier.onEvent = (event) => this.#carried(event)
     options.signal?.addEventListener('abort', this.#onAbort)
     this.ref()
   }
@@ -153,7 +164,7 @@ export class Listener implements AsyncIterable<ConnectionRequest> {
     this.#signal?.removeEventListener('abort', this.#onAbort)
     for (const request of [...this.#undecided.keys()]) request.reject()
     this.#queue.length = 0
-    this.#identifier.destroy()
+    for (const identifier of this.#identifiers) identifier.destroy()
     this.unref()
     for (const waiter of this.#waiters.splice(0)) waiter(undefined)
   }

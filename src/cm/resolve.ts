@@ -42,8 +42,8 @@ export async function resolve(address: string, options: ResolveOptions = {}): Pr
   checkPortSpace(portSpace)
   checkWaitValues(options)
   const source = options.source === undefined ? undefined : connectionAddress(options.source, 0, 'source')
-  const { carrier, deviceName } = chooseCarrier(options)
   const remote = await lookupAddress(address, port, options)
+  const { carrier, deviceName } = chooseCarrier(options, remote)
   const identifier = carrier.createIdentifier(portSpace)
   try {
     await resolveWith(identifier, source, remote, options)

@@ -1,9 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { networkInterfaces } from 'node:os'
 import { UnsupportedError } from '../../native/index.ts'
 import { secretOfEnvironment } from '../../runtime/index.ts'
-import { type ConnectionAddress, connectionAddress, formatAddress } from '../address.ts'
+import { type ConnectionAddress, connectionAddress, formatAddress, isOfThisMachine } from '../address.ts'
 import type { PortSpace } from '../carrier.ts'
 import { ConnectionError } from '../errors.ts'
 import type { MeetingPlace, SocketPlace } from './place.ts'
@@ -32,7 +31,7 @@ export class NetworkPlace implements SocketPlace {
   listen(portSpace: PortSpace, local: ConnectionAddress, arrived: (socket: Socket) => void): Promise<MeetingPlace> {
     const secret = secretOfEnvironment()
     const server = createServer((socket) => {
-      if (secret === undefined && !isOfThisMachine(socket)) socket.destroy()
+      if (secret === undefined && !isFromHere(socket)) socket.destroy()
       else hearProof(socket, secret, arrived)
     }).unref()
     return new Promise((done, reject) => {
@@ -123,7 +122,6 @@ function readExactly(socket: Socket, count: number, taken: (bytes: Buffer) => vo
 }
 
 /** True if the other end has an address of this machine. */
-function isOfThisMachine(socket: Socket): boolean {
-  const remote = (socket.remoteAddress ?? '').replace(V4_MAPPED, '')
-  return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === remote))
+function isFromHere({ remoteAddress = '' }: Socket): boolean {
+  return isOfThisMachine({ address: remoteAddress.replace(V4_MAPPED, '') })
 }
