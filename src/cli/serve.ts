@@ -1,7 +1,8 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type JoinOptions, MissingMembersError } from '../cluster/index.ts'
 import { APPEND_POLICIES } from '../consensus/index.ts'
-import { join as joinGroup, parseSize } from '../dsm/index.ts'
+import { join as joinGroup, parseSize, type RegionGroup } from '../dsm/index.ts'
 import { EVICTION_POLICIES, type IndexNode, openNode } from '../index-service/index.ts'
 import { ArgumentError, messageOfThrown } from '../native/index.ts'
 import { type Command, ExitCode } from './command.ts'
@@ -17,6 +18,8 @@ const table = {
   memory: { type: 'string', default: '1GiB' },
   policy: { type: 'string', default: 'noeviction' },
   listen: { type: 'string' },
+  seeds: { type: 'string' },
+  'secret-file': { type: 'string' },
   ...doorOptions,
 } as const
 
@@ -29,7 +32,7 @@ connectIndex('NAME'). NAME is 'index' if you leave it out.
 
 Start it several times with the same NAME and --replicas 3: the index begins when three processes are there, and
 outlives any one of them. Further ones follow, and one of them takes the place of a replica that ends. On several
-machines, start it with 'aether run --hosts'.
+machines, give all of them the same --seeds.
 
 Options:
   --replicas N       how many processes vote, an odd number (default 1)
@@ -40,7 +43,10 @@ Options:
   --memory SIZE      bytes that keys and values may take: 512MiB, 4GiB (default 1GiB)
   --policy P         which keys go when the memory is full: noeviction (none; writes are refused), allkeys-lru,
                      allkeys-lfu, allkeys-random, volatile-lru, volatile-lfu, volatile-random, volatile-ttl; as in Redis
-  --listen HOST:PORT take clients of other machines there
+  --seeds A:P,B:P    addresses at which the processes of several machines meet: one of each machine, the same for all.
+                     The index can begin when each of these machines is up, whether or not it serves
+  --secret-file F    the secret that they show each other (default AETHER_SECRET_FILE); the same file everywhere
+  --listen HOST:PORT take clients of other machines there (default with --seeds: any free port)
 
 ${doorHelp}
 
@@ -55,10 +61,12 @@ Examples:
   aether serve users --memory 4GiB --listen 10.0.0.1:7500
   aether serve users --port 6379 --bind 0.0.0.0 --password-file /etc/users.password
   aether serve users --port 6379 --tls-cert cert.pem --tls-key key.pem
-  aether run -n 3 --hosts a,b,c aether serve users --replicas 3 --listen 0.0.0.0:7500`
+  aether serve users --replicas 3 --seeds a:7471,b:7471,c:7471 --secret-file /etc/users.secret --listen a:7500`
 
 /** How often it looks whether the leader has changed. */
 const LOOK_MS = 200
+/** How long it tries to join before it says why that takes so long. */
+const JOIN_MS = 10_000
 
 /** `aether serve`. */
 export const serveCommand: Command = {
@@ -73,7 +81,7 @@ export const serveCommand: Command = {
     if (replicas % 2 === 0) throw new ArgumentError('--replicas', `--replicas must be odd, not ${replicas}`)
     const shards = integerOption('serve', '--shards', values.shards, 1, 256)
     const memoryBytes = parseSize(values.memory as `${number}MiB`, '--memory')
-    const { directory, listen } = values
+    const { directory, listen, seeds, 'secret-file': secretFile } = values
     const policy = oneOf('--policy', values.policy, EVICTION_POLICIES)
     const append = oneOf('--append', values.append, APPEND_POLICIES)
     if (append !== 'always' && (replicas > 1 || directory === undefined))
@@ -84,7 +92,14 @@ export const serveCommand: Command = {
     const { signal } = stop
     const say = (text: string): void => void process.stdout.write(`${text}\n`)
     const isLaunched = process.env['AETHER_RANK'] !== undefined
-    await using group = await joinGroup(isLaunched ? {} : { name: `index-${name}`, signal })
+    if (isLaunched && seeds !== undefined)
+      throw new ArgumentError('--seeds', "--seeds is for processes that 'aether run' has not started")
+    const address = { ...(seeds && { seeds: seeds.split(',') }), ...(secretFile && { secretFile }) }
+    const joined = isLaunched
+      ? await joinGroup()
+      : await joinPatiently({ name: `index-${name}`, ...address }, signal, say)
+    if (joined === undefined) return ExitCode.Done
+    await using group = joined
     if (replicas > 1) say(`index '${name}': waiting for ${replicas} processes; this is ${process.pid}`)
     const opened = await openNode(group, {
       name,
@@ -117,6 +132,24 @@ export const serveCommand: Command = {
     }
     return ExitCode.Done
   },
+}
+
+/** A process that cannot join yet says why, and tries on. Undefined once it was to end. */
+async function joinPatiently(
+  options: JoinOptions,
+  signal: AbortSignal,
+  say: (text: string) => void,
+): Promise<RegionGroup | undefined> {
+  for (let said = ''; ; ) {
+    try {
+      return await joinGroup({ ...options, signal, timeoutMs: JOIN_MS })
+    } catch (error) {
+      if (signal.aborted) return undefined
+      if (!(error instanceof MissingMembersError)) throw error
+      if (error.message !== said) say(`waiting: ${error.message}`)
+      said = error.message
+    }
+  }
 }
 
 /** @throws ArgumentError */

@@ -17,7 +17,7 @@ export { CollectedLines } from './collected-lines.ts'
 export type { Entry } from './entry.ts'
 export { SpaceError } from './errors.ts'
 export * from './group/index.ts'
-export { type HostSlots, isIndex, isRecord, parseHosts, RendezvousError, slotsOf } from './hosts/index.ts'
+export { type HostSlots, isIndex, isRecord, parseHosts, RendezvousError, slotsOf, thisMachine } from './hosts/index.ts'
 export {
   type FailurePolicy,
   type LaunchOptions,

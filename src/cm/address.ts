@@ -1,6 +1,7 @@
 import { isIP, SocketAddress } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { checkWhole, mustBe } from '../native/index.ts'
+import { isLoopback } from '../runtime/index.ts'
 
 /** An IP address and a port of the connection manager. These ports are unrelated to those of TCP and UDP sockets. */
 export interface ConnectionAddress {
@@ -46,13 +47,8 @@ export function isWildcard(address: string): boolean {
   return address === '0.0.0.0' || address === '::'
 }
 
-/** 127.0.0.0/8 and ::1, which other machines cannot reach. */
-export function isLoopback({ address }: Pick<ConnectionAddress, 'address'>): boolean {
-  return address.startsWith('127.') || address === '::1'
-}
-
 export function isOfThisMachine({ address }: Pick<ConnectionAddress, 'address'>): boolean {
-  if (isWildcard(address) || isLoopback({ address })) return true
+  if (isWildcard(address) || isLoopback(address)) return true
   const [plain] = address.split('%')
   return Object.values(networkInterfaces()).some((all) => all?.some((own) => own.address === plain))
 }

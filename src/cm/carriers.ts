@@ -1,7 +1,7 @@
 import { ArgumentError, checkBoolean, checkInstance, mustBe } from '../native/index.ts'
-import { secretOfEnvironment } from '../runtime/index.ts'
+import { isLoopback, secretOfEnvironment } from '../runtime/index.ts'
 import { Device, deviceNames, ProtectionDomain } from '../verbs/index.ts'
-import { type ConnectionAddress, isLoopback, isOfThisMachine } from './address.ts'
+import { type ConnectionAddress, isOfThisMachine } from './address.ts'
 import type { Carrier, PortSpace } from './carrier.ts'
 import { IwarpIdentifier } from './iwarp/identifier.ts'
 import { rdmacmCarrier } from './rdmacm/carrier.ts'
@@ -37,7 +37,7 @@ const NETWORK = 'tcp0'
 export function listenersCarriers(choice: DeviceChoice, local: ConnectionAddress): readonly Carrier[] {
   const { carrier } = chooseCarrier(choice)
   const isOpen = carrier === shmCarrier && choice.device === undefined && choice.domain === undefined
-  const isReached = isOpen && !isLoopback(local) && secretOfEnvironment() !== undefined
+  const isReached = isOpen && !isLoopback(local.address) && secretOfEnvironment() !== undefined
   return isReached && deviceNames().includes(NETWORK) ? [carrier, tcpCarrier(NETWORK)] : [carrier]
 }
 

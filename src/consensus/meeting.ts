@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { Group } from '../cluster/index.ts'
+import { type Group, thisMachine } from '../cluster/index.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
 import { ConsensusError } from './errors.ts'
 import type { ReplicaCard } from './replica/connections.ts'
@@ -15,6 +15,8 @@ export interface Met {
   readonly log: number | null
   /** Where its memory is found by processes of its machine. */
   readonly sight: ReplicaSight | undefined
+  /** Process numbers and descriptors of one machine mean something else on another. */
+  readonly machine: string
 }
 
 /** What programs tell each other about their replicas. */
@@ -57,6 +59,7 @@ export class Meeting {
   readonly #group: Group
   readonly #name: string
   readonly #incarnation = randomInt(1, INCARNATION_MAX)
+  readonly #machine = thisMachine().space
   readonly #hasJournal: boolean
   #log: number
   #sight: ReplicaSight | undefined
@@ -86,7 +89,8 @@ export class Meeting {
 
   /** Where the memories of the replicas are that can be found from this machine. */
   get sights(): readonly ReplicaSight[] {
-    return [...this.#met.values()].flatMap(({ sight }) => sight ?? [])
+    const own = this.#machine
+    return [...this.#met.values()].flatMap(({ machine, sight }) => (machine === own && sight) || [])
   }
 
   /** Without a journal, an id says whose it is, even if its process ended before this one came. */
@@ -130,7 +134,8 @@ export class Meeting {
 
   #meetSelf(): void {
     const { rank } = this.#group
-    this.#met.set(this.id, { rank, incarnation: this.#incarnation, log: this.#ownLog, sight: this.#sight })
+    const [incarnation, machine, sight] = [this.#incarnation, this.#machine, this.#sight]
+    this.#met.set(this.id, { rank, incarnation, log: this.#ownLog, sight, machine })
   }
 
   get #topic(): string {
@@ -147,7 +152,7 @@ export class Meeting {
 
   #hello(isAnswer: boolean): Told {
     const hello = { type: 'hello', id: this.id, incarnation: this.#incarnation, log: this.#ownLog, isAnswer } as const
-    return { ...hello, sight: this.#sight }
+    return { ...hello, sight: this.#sight, machine: this.#machine }
   }
 
   #hear(process: ReplicaProcess, rank: number, told: Told): void {
@@ -169,14 +174,14 @@ export class Meeting {
   #meet(
     process: ReplicaProcess,
     rank: number,
-    { id, incarnation, log, sight }: Omit<Met, 'rank'> & { id: number },
+    { id, incarnation, log, sight, machine }: Omit<Met, 'rank'> & { id: number },
   ): void {
     // One that came back without a journal has lost its memory: the one before is gone.
     for (const before of this.#idsOf(rank)) if (before !== id) process.ended(before)
     const known = this.#met.get(id)
     if (known !== undefined && known.incarnation !== incarnation) process.restarted(id)
     this.#met.delete(id)
-    this.#met.set(id, { rank, incarnation, log, sight })
+    this.#met.set(id, { rank, incarnation, log, sight, machine })
     process.meet(id)
     this.onMet()
   }

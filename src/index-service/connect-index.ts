@@ -43,7 +43,6 @@ export async function connectIndex(name: string, options: ConnectIndexOptions = 
   const client = new IndexClient({
     name,
     places: () => given ?? cards!.list(),
-    isHere: given === undefined,
   })
   try {
     await client.begin({ timeoutMs, signal })

@@ -15,6 +15,7 @@ import { SHARDS_MAX } from './keys/shard-of.ts'
 import { DEFAULT_EVICTION, EVICTION_POLICIES, type EvictionPolicy } from './node/eviction-policy.ts'
 import type { Place } from './node/index-contract.ts'
 import { IndexNode } from './node/index-node.ts'
+import { ownAddress } from './node/own-address.ts'
 import type { OnKeyEvent } from './state/key-events.ts'
 
 /** Options of {@link openIndex}. All members of a group pass the same, but for `directory` and `listen`. */
@@ -46,7 +47,10 @@ export interface OpenIndexOptions {
   readonly memoryBytes?: number
   /** Which keys go when the memory is full. Default `noeviction`: none, and writes are refused. */
   readonly policy?: EvictionPolicy
-  /** Where clients of other machines come: `host:port`. Default: none can. */
+  /**
+   * Where clients of other machines come, and the nodes of the group there: `host:port`. Default: none can, or, in a
+   * group of several machines, the address of its device with a free port.
+   */
   readonly listen?: string
   /** Calls of clients that this process takes at a time: more are refused at once. Default 1024. */
   readonly inFlightMax?: number
@@ -136,7 +140,7 @@ export async function openNode(
   if (thread !== 'own' && thread !== 'program') throw mustBe('options.thread', "'own' or 'program'", thread)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
-  const place = listen === undefined ? undefined : placeOf('options.listen', listen)
+  const place = listen === undefined ? ownPlace(group) : placeOf('options.listen', listen)
   const rest = {
     name,
     shards,
@@ -153,6 +157,11 @@ export async function openNode(
     onEvent,
   }
   return await IndexNode.open(group, rest)
+}
+
+function ownPlace(group: RegionGroup): Place | undefined {
+  const address = group.oneMachine ? undefined : ownAddress(group.device)
+  return address === undefined ? undefined : { address, port: 0 }
 }
 
 /** @throws ArgumentError */

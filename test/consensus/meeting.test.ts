@@ -5,6 +5,7 @@ import type { ReplicaProcess } from '../../src/consensus/agent/replica-process.t
 import type { ConsensusError } from '../../src/consensus/errors.ts'
 import { type JournalOf, Meeting } from '../../src/consensus/meeting.ts'
 import type { ReplicaCard } from '../../src/consensus/replica/connections.ts'
+import type { ReplicaSight } from '../../src/consensus/replica/replica-head.ts'
 
 /** Programs of a group, whose messages arrive when the test says. */
 class Town {
@@ -12,7 +13,8 @@ class Town {
   readonly #events = new Set<(event: { readonly type: string; readonly rank: number }) => void>()
   readonly #under: (() => void)[] = []
 
-  enter(rank: number, journal?: JournalOf) {
+  /** `changes`: what it says in place of the truth. */
+  enter(rank: number, journal?: JournalOf, changes: object = {}) {
     const heard = this.#hear.get(rank) ?? new Set()
     this.#hear.set(rank, heard)
     const group = {
@@ -26,7 +28,7 @@ class Town {
         return () => heard.delete(listener)
       },
       tell: async (to: number, _topic: string, value: unknown) => {
-        const text = JSON.stringify(value)
+        const text = JSON.stringify({ ...(value as object), ...changes })
         this.#under.push(() => {
           for (const listener of this.#hear.get(to) ?? []) listener(rank, JSON.parse(text))
         })
@@ -43,7 +45,7 @@ class Town {
     const process = Object.fromEntries(names.map((name) => [name, note(name)])) as unknown as ReplicaProcess
     const strangers: string[] = []
     meeting.onStranger = (error: ConsensusError) => strangers.push(error.code)
-    return { meeting, process, calls, strangers, begin: () => meeting.begin(process, undefined) }
+    return { meeting, process, calls, strangers, begin: (sight?: ReplicaSight) => meeting.begin(process, sight) }
   }
 
   /** All that is under way arrives. */
@@ -81,6 +83,18 @@ test('a card for the replica that this process had before is not taken by its ne
   sender.meeting.say(next.meeting.id, card(sender.meeting.id, 1))
   town.settle()
   assert.deepEqual(next.calls, ['meet 1', 'hear 1/1'])
+})
+
+test('memory of a replica of another machine is not looked for here: its process number means something else', () => {
+  const town = new Town()
+  const sightOf = (id: number): ReplicaSight => ({ id, processId: 17, descriptor: 20 + id })
+  const own = town.enter(0)
+  own.begin(sightOf(1))
+  town.enter(1).begin(sightOf(2))
+  town.enter(2, undefined, { machine: 'another' }).begin(sightOf(3))
+  town.settle()
+  assert.deepEqual(own.calls, ['meet 2', 'meet 3'])
+  assert.deepEqual(own.meeting.sights, [sightOf(1), sightOf(2)])
 })
 
 test('a replica that was begun again from its journal is another incarnation, wherever it is', () => {

@@ -80,3 +80,20 @@ test('an index of three machines goes on without any of them, takes it back, and
   assert.equal(await client.call('get', 'last'), 'written')
   assert.equal(await client.call('countKeys', 'filled', 200), 200)
 })
+
+test('nodes of several machines reach each other without being told where, for shards that they do not hold', {
+  skip,
+}, async () => {
+  using machines = new Machines(4)
+  const name = 'spread'
+  const nodes = await Promise.all(
+    [0, 1, 2, 3].map(async (machine) => {
+      const node = await startOn(machines, machine)
+      await node.call('join', { name, ...machines.joinOptions })
+      await node.call('open', { name, replicas: 3, shards: 4, timeoutMs: 60_000 })
+      return node
+    }),
+  )
+  await nodes[0]!.call('fill', 0, 100, 100)
+  for (const node of nodes) assert.equal(await node.call('countKeys', 'filled', 100), 100)
+})

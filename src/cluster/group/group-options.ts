@@ -9,11 +9,11 @@ import {
   type OptionNames,
   shown,
 } from '../../native/index.ts'
-import { SECRET_FILE_VARIABLE } from '../../runtime/index.ts'
+import { isLoopback, SECRET_FILE_VARIABLE } from '../../runtime/index.ts'
 import { checkSpaceName } from '../space-name.ts'
 import { JoinError } from './errors.ts'
 import { GROUP_SIZE_MAX } from './group-card.ts'
-import { isLoopback, parseSeeds, type Seed } from './growth/seeds.ts'
+import { parseSeeds, type Seed } from './growth/seeds.ts'
 import { portOf, rankSettings, rendezvousSetting, type Setting } from './rank-environment.ts'
 import { parseRendezvous, type RendezvousPlace } from './rendezvous-place.ts'
 
@@ -158,7 +158,7 @@ export function planGrowth(name: string, options: JoinOptions): GrowthPlan {
   if (onQuorumLost !== 'end' && onQuorumLost !== 'wait') throw mustBe('onQuorumLost', "'end' or 'wait'", onQuorumLost)
   const common = planCommon(options)
   const places = parseSeeds(seeds)
-  const device = common.device ?? (places.every(isLoopback) ? 'shm0' : 'tcp0')
+  const device = common.device ?? (places.every(({ host }) => isLoopback(host)) ? 'shm0' : 'tcp0')
   return { name, onQuorumLost, ...common, seeds: places, device }
 }
 

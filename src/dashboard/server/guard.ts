@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import { isLoopback } from '../../runtime/index.ts'
 
 /** The maximum length of a request's URL. */
 const URL_LENGTH_MAX = 2048
@@ -119,9 +120,4 @@ function isSame(given: string | null | undefined, expected: Buffer): boolean {
 /** Whether a name leads only to this machine. Names below `localhost` are never looked up in DNS (RFC 6761). */
 function isLocal(name: string): boolean {
   return isLoopback(name) || /^([a-z0-9-]+\.)+localhost$/.test(name)
-}
-
-/** Whether an address leads only to this machine. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { thisMachine } from '../../cluster/index.ts'
 import { connectLink, type MessageLink } from '../../messaging/index.ts'
 import { type Channel, type Client, openChannel, RpcError } from '../../rpc/index.ts'
 import { IndexError } from '../errors.ts'
@@ -8,6 +9,7 @@ import {
   indexService,
   type NodeCard,
   type Place,
+  placeOfNode,
   type ShardSight,
 } from '../node/index-contract.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
@@ -35,8 +37,6 @@ export interface ClientOptions {
   readonly name: string
   /** Where nodes may be found now. */
   readonly places: () => readonly Place[]
-  /** Clients of other machines meet nodes elsewhere than those of the same. */
-  readonly isHere: boolean
 }
 
 /** What is known of a shard. */
@@ -51,6 +51,7 @@ interface KnownShard {
  */
 export class IndexClient implements IndexPort {
   readonly #options: ClientOptions
+  readonly #machine = thisMachine().space
   readonly #met = new Map<string, Met>()
   #sight: IndexSight | undefined
   readonly #known = new Map<number, KnownShard>()
@@ -207,8 +208,8 @@ export class IndexClient implements IndexPort {
     return (this.#sight?.nodes ?? []).filter(({ holds }) => holds.some((held) => held.shard === shard))
   }
 
-  #placeOf({ here, beyond }: NodeCard): Place | undefined {
-    return this.#options.isHere ? here : beyond
+  #placeOf(card: NodeCard): Place | undefined {
+    return placeOfNode(card, this.#machine)
   }
 
   /** One look for a shard at a time. */
@@ -243,9 +244,10 @@ export class IndexClient implements IndexPort {
     }
   }
 
-  async #learn(found: ShardSight, { nodes }: IndexSight, timeoutMs: number): Promise<void> {
+  async #learn(found: ShardSight, { machine, nodes }: IndexSight, timeoutMs: number): Promise<void> {
     this.#known.get(found.shard)?.reads?.close()
-    const reads = this.#options.isHere ? new ForeignReads(found, nodes) : undefined
+    const here = nodes.filter((card) => card.machine === this.#machine)
+    const reads = machine === this.#machine ? new ForeignReads(found, here) : undefined
     this.#known.set(found.shard, { sight: found, reads })
     const leader = nodes.filter(({ rank }) => rank === found.leader)
     for (const place of this.#placesOf(leader)) await this.#meet(place, timeoutMs)

@@ -17,12 +17,19 @@ import type { Call, Watched } from '../state/shard-command.ts'
 export interface NodeCard {
   readonly rank: number
   readonly processId: number
+  /** Which machine it is on: process numbers and places mean something else on another. */
+  readonly machine: string
   /** Where it listens for clients of its machine, and for those of others; undefined if it does not. */
   readonly here: Place
   readonly beyond: Place | undefined
   readonly holds: readonly HeldShard[]
   /** Where it listens for clients of Redis; undefined if it does not. */
   readonly door?: Place | undefined
+}
+
+/** Where a process of machine `from` reaches a node; undefined if it cannot. */
+export function placeOfNode({ machine, here, beyond }: NodeCard, from: string): Place | undefined {
+  return machine === from ? here : beyond
 }
 
 /** A shard that a node holds, and has caught up with. */
@@ -43,6 +50,8 @@ export interface Place {
 export interface IndexSight {
   readonly name: string
   readonly shards: number
+  /** Of the node that tells it. */
+  readonly machine: string
   readonly nodes: readonly NodeCard[]
   readonly held: readonly ShardSight[]
 }

@@ -1,3 +1,4 @@
+import { thisMachine } from '../../cluster/index.ts'
 import type { AppendPolicy } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
@@ -5,7 +6,7 @@ import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
 import type { EvictionSettings } from './eviction-policy.ts'
 import { HandOvers } from './hand-overs.ts'
-import type { IndexNodeFigures, IndexSight, NodeCard, Place } from './index-contract.ts'
+import { type IndexNodeFigures, type IndexSight, type NodeCard, type Place, placeOfNode } from './index-contract.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
 import { NodeLines } from './node-lines.ts'
@@ -62,6 +63,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   changeListener: OnShardChange | undefined
   readonly #group: RegionGroup
   readonly #options: NodeOptions
+  readonly #machine = thisMachine().space
   readonly #replicas = new Map<number, ShardReplica>()
   /** Shards that are being opened or closed. */
   readonly #changing = new Map<number, Promise<void>>()
@@ -91,15 +93,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.#options = options
     this.keyListener = options.onEvent
     this.#eviction = options.eviction
-    const isHere = options.listen === undefined
-    this.#remote = new IndexClient({ name: options.name, isHere, places: () => this.#places() })
+    this.#remote = new IndexClient({ name: options.name, places: () => this.#places() })
     const cards = (): readonly NodeCard[] => this.#members.cards
     this.#lines = new NodeLines({
       rank: group.rank,
       get cards() {
         return cards()
       },
-      placeOf: ({ here, beyond }) => (isHere ? here : beyond),
+      placeOf: (card) => placeOfNode(card, this.#machine),
     })
   }
 
@@ -198,7 +199,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
 
   look(): IndexSight {
     const held = [...this.#replicas].map(([shard, replica]) => ({ ...replica.readers, shard, leader: replica.leader }))
-    return { name: this.name, shards: this.shards, nodes: this.#members.cards, held }
+    return { name: this.name, shards: this.shards, machine: this.#machine, nodes: this.#members.cards, held }
   }
 
   ownFigures(): IndexNodeFigures {
@@ -376,11 +377,11 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   #card(): NodeCard {
     const { here, beyond } = this.#server
     const holds = [...this.#replicas].map(([shard, { tableDescriptor }]) => ({ shard, table: tableDescriptor }))
-    return { rank: this.rank, processId: process.pid, here, beyond, holds, door: this.#door }
+    return { rank: this.rank, processId: process.pid, machine: this.#machine, here, beyond, holds, door: this.#door }
   }
 
   #places(): readonly Place[] {
     const others = this.#members.cards.filter(({ rank }) => rank !== this.rank)
-    return others.flatMap(({ here, beyond }) => (this.#options.listen === undefined ? here : (beyond ?? [])))
+    return others.flatMap((card) => placeOfNode(card, this.#machine) ?? [])
   }
 }

@@ -21,9 +21,6 @@ export function parseSeeds(seeds: readonly string[]): readonly Seed[] {
   })
 }
 
-/** Only processes of its own machine reach it. */
-export const isLoopback = ({ host }: Seed): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
-
 export const inWords = ({ host, port }: Seed): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
 
 /** Those whose address this machine has. */
