@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { useRuntimeDirectory } from '../cluster/support.ts'
+import { Machines } from '../support/machines.ts'
 import { RankProcess } from '../support/rank-process.ts'
 
 useRuntimeDirectory()
@@ -10,18 +11,15 @@ afterEach(async () => {
   processes.length = 0
 })
 
-let groups = 0
+const fixture = new URL('./fixtures/joining-rank.js', import.meta.url)
 
-/** Processes that join a group of this name one after another. */
-async function joined(name: string, count: number): Promise<RankProcess[]> {
-  const added: RankProcess[] = []
-  for (let at = 0; at < count; at += 1) {
-    const each = new RankProcess(new URL('./fixtures/joining-rank.js', import.meta.url), {})
-    processes.push(each)
-    added.push(each)
-    await each.call('join', name)
-  }
-  return added
+/** A process that has joined the group of this name; on one of these machines, if there are any. */
+async function joined(name: string, machines: Machines | undefined): Promise<RankProcess> {
+  const place = await machines?.place(processes.length % machines.seeds.length)
+  const each = new RankProcess(fixture, place?.environment ?? {}, place?.under)
+  processes.push(each)
+  await each.call('join', name, machines?.joinOptions)
+  return each
 }
 
 const all = <T = unknown>(
@@ -30,14 +28,24 @@ const all = <T = unknown>(
   ...args: readonly unknown[]
 ): Promise<T[]> => Promise.all(members.map((each) => each.call<T>(scenario, ...args)))
 
-test('a process that joins opens the arrays of a name, which are divided again among all; a death takes its part', async () => {
-  const name = `joining-${process.pid}-${++groups}`
-  const members = await joined(name, 2)
+const said =
+  'a process that joins opens the arrays of a name, which are divided again among all; a death takes its part'
+
+test(said, () => playJoining(undefined))
+
+test(`on several machines, ${said}`, { skip: Machines.reasonAgainst() }, async () => {
+  using machines = new Machines(2)
+  await playJoining(machines)
+})
+
+async function playJoining(machines: Machines | undefined): Promise<void> {
+  const name = `joining-${process.pid}`
+  const members = [await joined(name, machines), await joined(name, machines)]
   await all(members, 'open')
   await all(members, 'make', 'grid', { shape: [6], partition: 'block' })
   await all(members, 'make', 'same', { shape: [3], partition: 'replicated' })
 
-  members.push(...(await joined(name, 1)))
+  members.push(await joined(name, machines))
   assert.deepEqual(await all(members, 'open'), ['again', 'again', 'first'])
   const elements = [0, 1, 2, 3, 4, 5]
   for (const [rank, said] of (await all(members, 'named', 'grid')).entries())
@@ -64,4 +72,4 @@ test('a process that joins opens the arrays of a name, which are divided again a
   assert.deepEqual(await all(left, 'make', 'grid', { shape: [2], partition: 'block' }), ['block', 'block'])
   await all(left, 'closeArrays')
   await all(left, 'close')
-})
+}

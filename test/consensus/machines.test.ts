@@ -122,3 +122,24 @@ test('with files on each machine one comes back as the voter that it was, and wh
   await replicas.goOn([0, 1, 2])
   await replicas.end()
 })
+
+test('of processes on three machines one leads at a time, and another one once its machine is cut off', {
+  skip,
+}, async () => {
+  using machines = new Machines(3)
+  const processes = await Promise.all(
+    [0, 1, 2].map(async (machine) => {
+      const { environment, under } = await machines.place(machine)
+      const each = new RankProcess(new URL('./fixtures/election-rank.js', import.meta.url), environment, under)
+      started.add(each)
+      await each.call('open', 'elect', 1000, { leaseMs: LEASE_MS, ...machines.joinOptions })
+      return each
+    }),
+  )
+  const first = await processes[0]!.call<number>('campaign')
+  const second = processes[1]!.call<number>('campaign')
+  machines.networks.unplug(0)
+  assert.ok((await second) > first)
+  assert.equal((await processes[1]!.call<{ isLeader: boolean }>('state')).isLeader, true)
+  assert.equal((await processes[0]!.ended()).code, 72)
+})
