@@ -1,7 +1,5 @@
 import { isIP, SocketAddress } from 'node:net'
-import { networkInterfaces } from 'node:os'
 import { checkWhole, mustBe } from '../native/index.ts'
-import { isLoopback } from '../runtime/index.ts'
 
 /** An IP address and a port of the connection manager. These ports are unrelated to those of TCP and UDP sockets. */
 export interface ConnectionAddress {
@@ -45,12 +43,6 @@ export function checkPort(argument: string, port: unknown): void {
 /** True for `0.0.0.0` and `::`, which stand for every address of the machine. */
 export function isWildcard(address: string): boolean {
   return address === '0.0.0.0' || address === '::'
-}
-
-export function isOfThisMachine({ address }: Pick<ConnectionAddress, 'address'>): boolean {
-  if (isWildcard(address) || isLoopback(address)) return true
-  const [plain] = address.split('%')
-  return Object.values(networkInterfaces()).some((all) => all?.some((own) => own.address === plain))
 }
 
 /** @throws ArgumentError unless it is the address of a multicast group. */

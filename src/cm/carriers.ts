@@ -1,7 +1,7 @@
 import { ArgumentError, checkBoolean, checkInstance, mustBe } from '../native/index.ts'
-import { isLoopback, secretOfEnvironment } from '../runtime/index.ts'
+import { isLoopback, isOfThisMachine, secretOfEnvironment } from '../runtime/index.ts'
 import { Device, deviceNames, ProtectionDomain } from '../verbs/index.ts'
-import { type ConnectionAddress, isOfThisMachine } from './address.ts'
+import { type ConnectionAddress, isWildcard } from './address.ts'
 import type { Carrier, PortSpace } from './carrier.ts'
 import { IwarpIdentifier } from './iwarp/identifier.ts'
 import { rdmacmCarrier } from './rdmacm/carrier.ts'
@@ -57,9 +57,11 @@ export function chooseCarrier(
   if (deviceName !== undefined) return { carrier: carrierOf(deviceName), deviceName }
   const names = deviceNames()
   if (names.some(isRdma)) return { carrier: rdmacmCarrier, deviceName }
-  const isFar = remote !== undefined && !isOfThisMachine(remote) && names.includes(NETWORK)
+  const isFar = remote !== undefined && !isOwn(remote) && names.includes(NETWORK)
   return { carrier: isFar ? tcpCarrier(NETWORK) : shmCarrier, deviceName }
 }
+
+const isOwn = ({ address }: ConnectionAddress): boolean => isWildcard(address) || isOfThisMachine(address)
 
 /** @throws ArgumentError */
 function checkDevice(device: Device | string | undefined): void {

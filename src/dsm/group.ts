@@ -62,9 +62,10 @@ export async function join(options: JoinOptions = {}): Promise<RegionGroup> {
   }
 }
 
-function notInAGroupThatGrows(name: string, coherence: string): UnsupportedError {
+function notInAGroupThatGrows(name: string, coherence: string, oneMachine: boolean): UnsupportedError {
+  const instead = oneMachine ? "Use 'hardware', or a group of a fixed size" : 'Use a group of a fixed size'
   return new UnsupportedError(
-    `region '${name}' cannot have coherence '${coherence}' in a group that grows. Its pages would have homes that leave. Use 'hardware', or a group of a fixed size`,
+    `region '${name}' cannot have coherence '${coherence}' in a group that grows. Its pages would have homes that leave. ${instead}`,
   )
 }
 
@@ -105,8 +106,9 @@ export class RegionGroup extends Group {
     this.checkOpen()
     const { oneMachine } = this.parts.meeting
     const request = parseRegionRequest(name, options, oneMachine ? 'hardware' : AUTOMATIC_PROTOCOL)
+    if (request.coherence !== 'hardware' && this.parts.grows)
+      throw notInAGroupThatGrows(name, request.coherence, oneMachine)
     if (request.coherence === 'hardware' && !oneMachine) throw this.#notOneMachine(name)
-    if (request.coherence !== 'hardware' && this.parts.grows) throw notInAGroupThatGrows(name, request.coherence)
     return await openRegionOf(this.#host, request)
   }
 
@@ -149,8 +151,11 @@ export class RegionGroup extends Group {
 
   #notOneMachine(name: string): UnsupportedError {
     const hosts = [...new Set(this.members().map(({ host }) => host))].join(', ')
+    const instead = this.parts.grows
+      ? 'use a group of a fixed size, and one of the protocols'
+      : "use 'auto' or one of the protocols"
     return new UnsupportedError(
-      `region '${name}' cannot have coherence 'hardware': the ranks are on several machines (${hosts}), which share no memory; use 'auto' or one of the protocols`,
+      `region '${name}' cannot have coherence 'hardware': the ranks are on several machines (${hosts}), which share no memory; ${instead}`,
     )
   }
 

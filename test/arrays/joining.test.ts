@@ -40,8 +40,14 @@ test(`on several machines, ${said}`, { skip: Machines.reasonAgainst() }, async (
 
 async function playJoining(machines: Machines | undefined): Promise<void> {
   const name = `joining-${process.pid}`
-  const members = [await joined(name, machines), await joined(name, machines)]
+  const members = [await joined(name, machines)]
+  // One that is alone has nothing registered, and others find its arrays nevertheless.
   await all(members, 'open')
+  await all(members, 'make', 'alone', { shape: [4], partition: 'block' })
+  members.push(await joined(name, machines))
+  await all(members, 'open')
+  for (const [rank, said] of (await all(members, 'named', 'alone')).entries())
+    assert.deepEqual(said, { elements: [0, 1, 2, 3], own: [2 * rank, 2 * rank + 1], partition: 'block' })
   await all(members, 'make', 'grid', { shape: [6], partition: 'block' })
   await all(members, 'make', 'same', { shape: [3], partition: 'replicated' })
 

@@ -28,7 +28,7 @@ test('members of several machines meet at the seeds, compute together, and each 
   skip,
 }, async () => {
   using machines = new Machines(3)
-  const joined = [0, 1, 2, 1].map((machine) => joinOn(machines, machine, 'far'))
+  const joined = [0, 1, 2, 1].map((machine) => joinOn(machines, machine, 'far', { seeds: machines.namedSeeds }))
   const members = await Promise.all(joined)
   await everyone(members, 'barrier')
   assert.deepEqual(await everyone(members, 'sum'), Array(4).fill([6, 4]))
@@ -41,7 +41,7 @@ test('members of several machines meet at the seeds, compute together, and each 
   assert.deepEqual(await message, [0, 'hello'])
   await members[first]!.kill()
   assert.equal(await members[heir]!.call('lock', 'held'), 0)
-  members[first] = await joinOn(machines, first === 3 ? 1 : first, 'far')
+  members[first] = await joinOn(machines, first === 3 ? 1 : first, 'far', { seeds: machines.namedSeeds })
   await everyone(members, 'barrier')
   assert.deepEqual(await everyone(members, 'sum'), Array(4).fill([10, 4]))
   await everyone(members, 'close')

@@ -35,7 +35,24 @@ export class Machines implements Disposable {
     this.secretFile = join(this.folder, 'secret')
     writeFileSync(this.secretFile, 'a secret of at least thirty-two bytes', { mode: 0o600 })
     const keep = ['--pid', '--fork', '--kill-child', '--mount-proc', 'sleep', 'infinity']
-    this.#keepers = Array.from({ length: count }, () => spawn('unshare', keep, { stdio: 'ignore' }))
+    this.#keepers = this.networks.names.map((network, machine) => {
+      this.#nameAll(network, machine)
+      const [command = '', ...words] = this.networks.in(machine)
+      return spawn(command, [...words, 'unshare', ...keep], { stdio: 'ignore' })
+    })
+  }
+
+  /** The seeds, by the names of machines. To itself each is 127.0.1.1. */
+  get namedSeeds(): readonly string[] {
+    return this.seeds.map((_, machine) => `machine-${machine}:7471`)
+  }
+
+  /** ip-netns(8) puts this file in the place of /etc/hosts. */
+  #nameAll(network: string, own: number): void {
+    const addresses = this.networks.addresses.map((address, machine) => (machine === own ? '127.0.1.1' : address))
+    mkdirSync(hostsOf(network), { recursive: true })
+    const lines = ['127.0.0.1 localhost', ...addresses.map((address, machine) => `${address} machine-${machine}`)]
+    writeFileSync(join(hostsOf(network), 'hosts'), `${lines.join('\n')}\n`)
   }
 
   /** What `join()` takes. */
@@ -56,9 +73,12 @@ export class Machines implements Disposable {
   [Symbol.dispose](): void {
     for (const keeper of this.#keepers) keeper.kill('SIGKILL')
     this.networks[Symbol.dispose]()
-    rmSync(this.folder, { recursive: true, force: true })
+    for (const folder of [this.folder, ...this.networks.names.map(hostsOf)])
+      rmSync(folder, { recursive: true, force: true })
   }
 }
+
+const hostsOf = (network: string): string => join('/etc/netns', network)
 
 async function childOf(processId: number): Promise<string> {
   for (;;) {

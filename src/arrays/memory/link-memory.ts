@@ -134,7 +134,7 @@ export class LinkMemory implements PartMemory {
   }
 
   #anyLink(): VerbsLink {
-    for (let rank = 0; rank < this.#group.size; rank += 1) {
+    for (const { rank } of this.#group.members()) {
       const link = rank === this.#group.rank ? undefined : this.#group.linkTo(rank)
       if (link?.open === true) return link
     }

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { UnsupportedError } from '../../native/index.ts'
-import { secretOfEnvironment } from '../../runtime/index.ts'
-import { type ConnectionAddress, connectionAddress, formatAddress, isOfThisMachine } from '../address.ts'
+import { isOfThisMachine, secretOfEnvironment } from '../../runtime/index.ts'
+import { type ConnectionAddress, connectionAddress, formatAddress } from '../address.ts'
 import type { PortSpace } from '../carrier.ts'
 import { ConnectionError } from '../errors.ts'
 import type { MeetingPlace, SocketPlace } from './place.ts'
@@ -123,5 +123,5 @@ function readExactly(socket: Socket, count: number, taken: (bytes: Buffer) => vo
 
 /** True if the other end has an address of this machine. */
 function isFromHere({ remoteAddress = '' }: Socket): boolean {
-  return isOfThisMachine({ address: remoteAddress.replace(V4_MAPPED, '') })
+  return isOfThisMachine(remoteAddress.replace(V4_MAPPED, ''))
 }

@@ -10,13 +10,13 @@ import { ListenerHandshake } from '../../hosts/handshake.ts'
 import { isRecord } from '../../hosts/messages.ts'
 import { type ConnectionLimits, SealedConnection } from '../../hosts/sealed-connection.ts'
 import { DOOR_PROTOCOL, type DoorReply, ELSEWHERE, type GroupAddress } from './door-message.ts'
-import type { Seed } from './seeds.ts'
+import type { SeedPlace } from './seeds.ts'
 
 /** What the worker is started with. */
 export interface DoorStart {
   readonly address: GroupAddress
   readonly secret: Uint8Array
-  readonly seeds: readonly Seed[]
+  readonly seeds: readonly SeedPlace[]
   readonly limits: ConnectionLimits
   readonly count: SharedArrayBuffer
   /** Rung after each question. */
@@ -38,8 +38,6 @@ export interface DoorReport {
 
 /** How often it looks whether a seed's address is free. */
 const RETRY_MS = 100
-/** After how many of these it tries again to listen at an address that its machine did not have. */
-const FOREIGN_TURNS = 50
 /** Connections at a time; more are refused. */
 const CONNECTIONS_MAX = 64
 /** How long a process may take to join before another has its turn as well. */
@@ -75,16 +73,8 @@ function open(port: MessagePort): void {
     waiting.get(token)?.(answer)
     waiting.delete(token)
   })
-  let turns = 0
-  const foreign = new Set<number>()
   const again = async (): Promise<void> => {
-    // Its machine may get the address of a seed later, but that is rare.
-    if (turns++ % FOREIGN_TURNS === 0) foreign.clear()
-    for (const index of start.seeds.keys()) {
-      if (servers.has(index) || foreign.has(index)) continue
-      const trouble = await listen(index)
-      if (trouble !== undefined && trouble !== 'EADDRINUSE') foreign.add(index)
-    }
+    for (const [index, { isHere }] of start.seeds.entries()) if (isHere && !servers.has(index)) await listen(index)
     if (!isClosed) retry = setTimeout(() => void again(), RETRY_MS)
   }
   void again()
@@ -96,7 +86,7 @@ function listen(index: number): Promise<string | undefined> {
   const server = createServer(greet)
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    server.listen({ host, port, exclusive: true }, () => {
+    server.listen({ ...(host !== undefined && { host }), port, exclusive: true }, () => {
       server.on('error', () => {})
       if (isClosed) server.close()
       else servers.set(index, server)

@@ -35,7 +35,7 @@ import {
   rankMember,
 } from './introduction.ts'
 import { MEMBERS_AT_ONCE_MAX, RANKS_MAX } from './limits.ts'
-import { inWords, type Seed, seedsHere } from './seeds.ts'
+import { inWords, placeOfSeed, type Seed, type SeedPlace } from './seeds.ts'
 
 /** Between two attempts, at least and at most: processes that start together do not stay in step. */
 const PAUSE_MS = [30, 120] as const
@@ -104,13 +104,14 @@ async function grow(plan: GrowthPlan, machine: URL, extra: object): Promise<Asse
 /** Where this process is. */
 interface Place extends Machine {
   readonly device: GroupDevice
-  readonly isAtSeed: boolean
+  /** In the order of the seeds. */
+  readonly seeds: readonly SeedPlace[]
 }
 
 /** @throws JoinError, VerbsError for what is wrong with the device. */
 async function placeOf({ device, seeds }: GrowthPlan): Promise<Place> {
-  const isAtSeed = (await seedsHere(seeds)).length > 0
-  return { ...thisMachine(), isAtSeed, device: inspectDevice(device, MEMBERS_AT_ONCE_MAX) }
+  const places = await Promise.all(seeds.map(placeOfSeed))
+  return { ...thisMachine(), seeds: places, device: inspectDevice(device, MEMBERS_AT_ONCE_MAX) }
 }
 
 class Growing {
@@ -172,7 +173,7 @@ class Growing {
   }
 
   #newDoor(): Door {
-    const { seeds } = this.#plan
+    const { seeds } = this.#place
     return new Door({ address: this.#address, secret: this.#secret, seeds, limits: this.#limits })
   }
 
@@ -344,8 +345,9 @@ class Growing {
 
   #card(): MemberCard {
     const { slot, epoch } = this.#membership.self
-    const { device, ...machine } = this.#place
-    return { ...machine, processId: process.pid, slot, epoch, mtuBytes: device.mtuBytes }
+    const { device, seeds, ...machine } = this.#place
+    const isAtSeed = seeds.some(({ isHere }) => isHere)
+    return { ...machine, processId: process.pid, slot, epoch, isAtSeed, mtuBytes: device.mtuBytes }
   }
 
   async #startAgent(rank: number, growth: GroupGrowth, leaseMs: number): Promise<Start> {

@@ -1,5 +1,7 @@
-import { createServer } from 'node:net'
+import { lookup } from 'node:dns/promises'
+import { createServer, isIP } from 'node:net'
 import { mustBe } from '../../../native/index.ts'
+import { isLoopback, isOfThisMachine } from '../../../runtime/index.ts'
 import { parseAddress } from '../rendezvous-place.ts'
 
 /** An address at which a member of the group may listen. */
@@ -23,14 +25,25 @@ export function parseSeeds(seeds: readonly string[]): readonly Seed[] {
 
 export const inWords = ({ host, port }: Seed): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
 
-/** Those whose address this machine has. */
-export async function seedsHere(seeds: readonly Seed[]): Promise<readonly Seed[]> {
-  const isHere = await Promise.all(seeds.map(canListenAt))
-  return seeds.filter((_, index) => isHere[index])
+/** Where this machine listens for a seed. */
+export interface SeedPlace {
+  /** Undefined for all addresses. */
+  readonly host: string | undefined
+  readonly port: number
+  /** Whether the seed is an address of this machine. */
+  readonly isHere: boolean
+}
+
+/** A machine's own name often means 127.0.1.1 to itself. So for a name that leads here it listens at all addresses. */
+export async function placeOfSeed({ host, port }: Seed): Promise<SeedPlace> {
+  if (isIP(host) !== 0 || isLoopback(host)) return { host, port, isHere: await canListenAt(host) }
+  const found = await lookup(host).catch(() => undefined)
+  if (found === undefined || !isOfThisMachine(found.address)) return { host, port, isHere: false }
+  return { host: undefined, port, isHere: true }
 }
 
 /** At another port, since that of the seed may be taken. */
-function canListenAt({ host }: Seed): Promise<boolean> {
+function canListenAt(host: string): Promise<boolean> {
   const server = createServer()
   return new Promise((resolve) => {
     server.once('error', () => resolve(false))
