@@ -47,7 +47,7 @@ const NONE: Known = { version: -1, voters: [] }
 /** A program may have opened a name several times: how often, by group and name. */
 const opened = new WeakMap<RegionGroup, Map<string, number>>()
 
-/** Who votes, for all members of a group that grows to look up. So newcomers find out whether there is a log. */
+/** Where all members of a group that grows look up who votes. So newcomers find out whether there is a log. */
 export class VoterRecord {
   readonly #group: RegionGroup
   readonly #topic: string

@@ -269,8 +269,8 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   }
 
   /**
-   * @internal Post any JSON value of about 1.9 KiB under a topic, for all members to look up, in place of what this one
-   *   has posted there before. Null takes that away. @throws ArgumentError if it is longer.
+   * @internal Post any JSON value of about 1.9 KiB under a topic, for all members to look up. It takes the place of
+   *   what this one has posted there before; null takes that away. @throws ArgumentError if it is longer.
    */
   async post(topic: string, value: unknown): Promise<void> {
     this.checkOpen()
