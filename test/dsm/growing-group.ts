@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Machines } from '../support/machines.ts'
 import { RankProcess } from '../support/rank-process.ts'
 
 const fixture = new URL('./fixtures/growing-rank.js', import.meta.url)
@@ -32,6 +33,8 @@ afterEach(async () => {
 /** Processes of one group under a load of map writes, barriers and collectives. */
 class GrowingLoad {
   readonly #name: string
+  /** One for each process; undefined if all are on one. */
+  readonly #machines: Machines | undefined
   readonly #members: GrowingRank[] = []
   /** By key that a process begins with: how many it has said that it has written. */
   readonly #written = new Map<number, number>()
@@ -41,17 +44,19 @@ class GrowingLoad {
   readonly #failures: string[] = []
   #next = 0
 
-  constructor(name: string) {
+  constructor(name: string, machines: Machines | undefined) {
     this.#name = name
+    this.#machines = machines
   }
 
   /** A process joins and works, in place of the one at `index`. Returns its rank. */
   async start(index: number): Promise<number> {
-    const member = new GrowingRank()
+    const { environment, under } = (await this.#machines?.place(index)) ?? {}
+    const member = new GrowingRank(environment, under)
     this.#members[index] = member
     this.#begins[index] = this.#next
     this.#next += KEYS
-    const { rank } = await member.call<{ rank: number }>('join', this.#name)
+    const { rank } = await member.call<{ rank: number }>('join', this.#name, this.#machines?.joinOptions)
     this.#working[index] = member.call('work', this.#begins[index])
     this.#working[index].catch((error) => this.#failures.push(`${rank}: ${error}`))
     return rank
@@ -94,9 +99,12 @@ class GrowingLoad {
   }
 }
 
-/** Three processes, each killed and restarted `times` times, and the one that has been there for longest, too. */
-export async function killAndRestart(name: string, times: number): Promise<void> {
-  const load = new GrowingLoad(name)
+/**
+ * Three processes, each killed and restarted `times` times, and the one that has been there for longest, too. Each is on
+ * a machine of its own, if there are any.
+ */
+export async function killAndRestart(name: string, times: number, machines?: Machines): Promise<void> {
+  const load = new GrowingLoad(name, machines)
   const ranks = await Promise.all([0, 1, 2].map((index) => load.start(index)))
   await load.goOn([0, 1, 2])
   for (let turn = 0; turn < 3 * times; turn += 1) {
