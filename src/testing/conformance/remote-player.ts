@@ -71,10 +71,19 @@ const METHODS: readonly PlayerMethod[] = [
   'gidTable',
 ]
 
-/** Start a player process with this process's own options for Node, so that it inherits a load hook, for example. */
-export function startPlayer(): RemotePlayer {
+/**
+ * Start a player process with this process's own options for Node, so that it inherits a load hook, for example.
+ * `under`: words of a command that runs it.
+ */
+export function startPlayer(under: readonly string[] = []): RemotePlayer {
   const program = fileURLToPath(new URL('./player-process.js', import.meta.url))
-  const child = fork(program, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const [execPath = process.execPath, ...words] = under.length === 0 ? [] : [...under, process.execPath]
+  const child = fork(program, {
+    execPath,
+    execArgv: [...words, ...process.execArgv],
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   const waiting = new Map<number, Waiting>()
   let next = 1
   child.on('message', (answer: PlayerAnswer) => {

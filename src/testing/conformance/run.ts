@@ -27,6 +27,8 @@ export interface ConformanceSetup {
   /** The name for `openDevice`. */
   readonly device: string
   readonly placement: Placement
+  /** The words of a command that runs the second process, such as `ip netns exec b`. Default: none. */
+  readonly under?: readonly string[]
   /**
    * The suite waits only through this function; a simulated provider lets its time pass here. Default: turns of the
    * event loop.
@@ -75,7 +77,7 @@ export interface ConformanceReport {
 export async function runProviderConformance(setup: ConformanceSetup): Promise<ConformanceReport> {
   checkSetup(setup)
   const until = setup.until ?? untilOnEventLoop
-  const remote: RemotePlayer | undefined = setup.placement === 'two-processes' ? startPlayer() : undefined
+  const remote: RemotePlayer | undefined = setup.placement === 'two-processes' ? startPlayer(setup.under) : undefined
   const players: readonly [Player, Player] = [new LocalPlayer(), remote?.player ?? new LocalPlayer()]
   const results: CaseResult[] = []
   try {
@@ -122,6 +124,7 @@ const setupNames: OptionNames<ConformanceSetup> = {
   provider: true,
   device: true,
   placement: true,
+  under: true,
   until: true,
   allowUnsupported: true,
   allowDifferent: true,
@@ -133,10 +136,12 @@ const setupNames: OptionNames<ConformanceSetup> = {
 function checkSetup(setup: ConformanceSetup): void {
   if (setup === undefined) throw mustBe('setup', 'an object such as { provider, device, placement }', setup)
   checkOptions('runProviderConformance', setup, setupNames, 'setup')
-  const { provider, device, placement, until, stopAtFailure } = setup
+  const { provider, device, placement, under, until, stopAtFailure } = setup
   checkText('provider', provider)
   if (placement !== 'one-process' && placement !== 'two-processes')
     throw mustBe('placement', "'one-process' or 'two-processes'", placement)
+  if (under !== undefined && !(Array.isArray(under) && under.every(isText)))
+    throw mustBe('under', "words such as ['ip', 'netns', 'exec', 'b']", under)
   if (until !== undefined) checkFunction('until', until, 'which takes a predicate and a deadline in milliseconds')
   checkByCase('allowUnsupported', setup.allowUnsupported, 'the reasons', isText)
   checkByCase('allowDifferent', setup.allowDifferent, '{ behaviour, failure }', isDifference)

@@ -35,11 +35,13 @@ interface Result {
   readonly err: string
 }
 
-/** `aether run` in the first namespace, with two ranks there and one in the other. */
-async function run(networks: Networks, ...words: readonly string[]): Promise<Result> {
+/** In the first namespace, with two ranks there and one in the other. */
+const run = (networks: Networks, ...words: readonly string[]): Promise<Result> => aether('run', networks, ...words)
+
+async function aether(job: 'run' | 'demo', networks: Networks, ...words: readonly string[]): Promise<Result> {
   const [command = '', ...before] = networks.in(0)
   const options = ['--hosts', 'a:2,b:1', '--ssh', `/bin/sh ${sshInto(networks)}`, '--address', networks.addresses[0]!]
-  const args = [...before, process.execPath, main, 'run', ...options, ...words]
+  const args = [...before, process.execPath, main, job, ...options, ...words]
   const child = spawn(command, args, { env: { ...process.env, AETHER_DEVICE: '' }, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close') as Promise<[number]>
   const [[status], out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
@@ -61,4 +63,11 @@ test('when the rank on the other machine is killed, the others go on', { skip },
   const { status, out, err } = await run(networks, '--on-failure', 'continue', script, 'die')
   assert.equal(status, 137, out + err)
   for (const rank of [0, 1]) assert.ok(out.includes(`[${rank}] the others went on`), out + err)
+})
+
+test('the demo ranks a graph on two machines, as one process does', { skip }, async () => {
+  using networks = Networks.make()
+  const { status, out, err } = await aether('demo', networks, '--kron', '10', '--json')
+  assert.equal(status, 0, out + err)
+  assert.equal((JSON.parse(out) as { right: boolean }).right, true)
 })
