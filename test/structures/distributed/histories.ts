@@ -41,10 +41,21 @@ export const goingEntryModel: SequentialModel<number, EntryInput, number> = {
 export class Histories {
   readonly #calls = new Map<string, Call[]>()
   readonly #now: () => number
-  #value = 0
+  #value: number
 
-  constructor(now: () => number) {
+  /** Those of several processes write values of their own, each from `firstValue` on. */
+  constructor(now: () => number, firstValue = 0) {
     this.#now = now
+    this.#value = firstValue
+  }
+
+  /** All calls, to be taken by another process. */
+  get told(): readonly [string, readonly Call[]][] {
+    return [...this.#calls]
+  }
+
+  take(told: readonly [string, readonly Call[]][]): void {
+    for (const [key, calls] of told) this.#calls.set(key, [...(this.#calls.get(key) ?? []), ...calls])
   }
 
   /** Calls drawn from a seed, one after the other, on a few keys. */
