@@ -39,6 +39,8 @@ import { inWords, placeOfSeed, type Seed, type SeedPlace } from './seeds.ts'
 
 /** Between two attempts, at least and at most: processes that start together do not stay in step. */
 const PAUSE_MS = [30, 120] as const
+/** How long a seed is waited for before the next one is tried as well. */
+const SEED_MS = 300
 /** What a member of the group, or one that is about to be, publishes in the space. */
 const IN_GROUP = Buffer.from('in the group')
 const NOT_IN_GROUP = new Uint8Array()
@@ -276,22 +278,48 @@ class Growing {
     }
   }
 
-  /** The first seed that answers. @throws JoinError if one will not take this process. */
+  /**
+   * The first seed that answers. A machine that does not answer is not waited for while another might: the next seed is
+   * tried soon, and the attempts go on side by side. @throws JoinError if one will not take this process.
+   */
   async #call(seeds: readonly Seed[]): Promise<DoorCaller | undefined> {
-    for (const seed of seeds) {
-      const limits = { ...this.#limits, handshakeMs: Math.min(this.#limits.handshakeMs, this.#leftMs()) }
-      try {
-        const caller = await DoorCaller.connect(seed, this.#address, this.#secret, limits)
-        this.#silences.delete(seed)
-        return caller
-      } catch (error) {
-        if (!(error instanceof SeedSilence)) throw error
-        if (error.final)
-          throw new JoinError(`cannot join group '${this.#plan.name}' at ${inWords(seed)}: ${error.message}`)
-        this.#silences.set(seed, error)
+    const attempts: Promise<DoorCaller | undefined>[] = []
+    const settled = new Set<Promise<DoorCaller | undefined>>()
+    let found: DoorCaller | undefined
+    try {
+      for (const seed of seeds) {
+        const attempt = this.#try(seed)
+        attempts.push(attempt)
+        attempt.finally(() => settled.add(attempt)).catch(() => {})
+        found = await Promise.race([attempt, sleep(SEED_MS, undefined)])
+        if (found !== undefined) break
       }
+      while (found === undefined && settled.size < attempts.length)
+        found = await Promise.race(attempts.filter((attempt) => !settled.has(attempt)))
+      return found
+    } finally {
+      // Those that answer later are not needed.
+      const close = (caller: DoorCaller | undefined): void => {
+        if (caller !== found) caller?.close()
+      }
+      for (const attempt of attempts) attempt.then(close, () => {})
     }
-    return undefined
+  }
+
+  /** @throws JoinError if a process answers that will not take this one. */
+  async #try(seed: Seed): Promise<DoorCaller | undefined> {
+    const limits = { ...this.#limits, handshakeMs: Math.min(this.#limits.handshakeMs, this.#leftMs()) }
+    try {
+      const caller = await DoorCaller.connect(seed, this.#address, this.#secret, limits)
+      this.#silences.delete(seed)
+      return caller
+    } catch (error) {
+      if (!(error instanceof SeedSilence)) throw error
+      if (error.final)
+        throw new JoinError(`cannot join group '${this.#plan.name}' at ${inWords(seed)}: ${error.message}`)
+      this.#silences.set(seed, error)
+      return undefined
+    }
   }
 
   async #enter(caller: DoorCaller, status: GroupStatus): Promise<Assembled | undefined> {
