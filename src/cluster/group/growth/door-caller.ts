@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { endianness } from 'node:os'
 import { CallerHandshake } from '../../hosts/handshake.ts'
 import { type ConnectionEnd, type ConnectionLimits, SealedConnection } from '../../hosts/sealed-connection.ts'
 import { DOOR_PROTOCOL, type DoorRequest, ELSEWHERE, type GroupAddress, readDoorReply } from './door-message.ts'
@@ -43,7 +44,7 @@ export class DoorCaller {
     this.#connection = new SealedConnection(socket, new CallerHandshake(secret), limits, {
       ready: () => {
         this.#connection.admit()
-        this.#send({ ...group, protocol: DOOR_PROTOCOL })
+        this.#send({ ...group, protocol: DOOR_PROTOCOL, endianness: endianness() })
       },
       message: (value) => this.#hear(value),
       ended: (end) => this.#end(silenceOf(end, group)),

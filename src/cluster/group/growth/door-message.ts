@@ -19,7 +19,7 @@ export interface GroupAddress {
 
 /** What a process that wants to join sends, after the handshake. */
 export type DoorRequest =
-  | (GroupAddress & { readonly protocol: number })
+  | (GroupAddress & { readonly protocol: number; readonly endianness: string })
   | { readonly token: number; readonly question: unknown }
 
 /** What it hears. */

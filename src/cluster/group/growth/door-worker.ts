@@ -4,6 +4,7 @@
  * member listens. So when that member ends, this one takes over.
  */
 import { createServer, type Server, type Socket } from 'node:net'
+import { endianness } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { native } from '../../../native/index.ts'
 import { ListenerHandshake } from '../../hosts/handshake.ts'
@@ -115,6 +116,8 @@ function greet(socket: Socket): void {
 function hello(connection: SealedConnection, asked: Readonly<Record<string, unknown>>): boolean {
   const { group, linkLayer, space } = start.address
   if (asked['protocol'] !== DOOR_PROTOCOL) return refuse(connection, 'it is another version of Aether')
+  if (asked['endianness'] !== endianness())
+    return refuse(connection, 'its machine has another byte order, and a group cannot mix these')
   if (asked['group'] !== group) return refuse(connection, `this address is of the group '${group}'`)
   if (asked['linkLayer'] !== linkLayer)
     return refuse(connection, `its device is of the kind ${linkLayer}; pass the seeds and the device that it has`)
