@@ -129,6 +129,7 @@ class Growing {
   readonly #silences = new Map<Seed, SeedSilence>()
   /** As of the last look. */
   #isFull = false
+  #attempts = 0
   /** Since when the machines of all seeds have said that no process listens there. */
   #silentSince: number | undefined
   #door: Door
@@ -253,7 +254,7 @@ class Growing {
 
   /** Undefined if no member answers, or the group has changed meanwhile. */
   async #join(): Promise<Assembled | undefined> {
-    const caller = await this.#call(this.#plan.seeds)
+    const caller = await this.#call(this.#seedsInTurn())
     if (caller === undefined) return undefined
     const { signal } = this.#plan
     const end = (): void => caller.close()
@@ -276,6 +277,13 @@ class Growing {
       signal?.removeEventListener('abort', end)
       end()
     }
+  }
+
+  /** Another one first each time: a member that is cut off from most others admits no one, but answers. */
+  #seedsInTurn(): readonly Seed[] {
+    const { seeds } = this.#plan
+    const first = this.#attempts++ % seeds.length
+    return [...seeds.slice(first), ...seeds.slice(0, first)]
   }
 
   /**
