@@ -5,25 +5,16 @@ import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
 import { BarrierMachine } from './barrier-machine.ts'
 import { type ControlMessage, decodeControl } from './control-message.ts'
+import { Admission } from './growth/admission.ts'
 import {
   type DoorAnswer,
   type DoorQuestion,
-  endpointOf,
-  type GroupStatus,
-  type Introduction,
-  type IntroductionAnswer,
-  type IntroductionPart,
-  isEndpoint,
   isIntroductionPart,
   isVisible,
   type MemberCard,
-  MOVED,
-  type PlainEndpoint,
-  pathMtuOf,
-  plainEndpoint,
   rankMember,
 } from './growth/introduction.ts'
-import { CANDIDATES_MAX, MEMBERS_AT_ONCE_MAX } from './growth/limits.ts'
+import { MEMBERS_AT_ONCE_MAX } from './growth/limits.ts'
 import { LinkMail, type Mail } from './link-mail.ts'
 import { LockMachine } from './locks/index.ts'
 import {
@@ -130,10 +121,8 @@ export class GroupMachine {
   readonly #context: AgentContext
   readonly #start: GroupStart
   readonly #barrier: BarrierMachine | ViewBarrier
-  /** In a group that grows, of each member. */
-  readonly #cards = new Map<number, MemberCard>()
-  /** Of candidates that are known here. */
-  readonly #candidates = new Map<number, MemberCard>()
+  /** In a group that grows. */
+  readonly #admission: Admission | undefined
   #isConnected = false
   /** What came before this candidate was a member. */
   #heldBack: { readonly from: number; readonly bytes: Uint8Array }[] = []
@@ -196,9 +185,20 @@ export class GroupMachine {
       others: () => this.#others(),
       ask: (rank, question, done) => this.ask(rank, question, done),
     })
-    for (const [index, member] of (growth?.view.members ?? []).entries()) this.#cards.set(member, growth!.cards[index]!)
-    if (growth?.candidate !== undefined) this.#cards.set(start.rank, growth.card)
-    else if (growth !== undefined) this.#begin()
+    this.#admission = growth && this.#newAdmission(growth)
+    if (growth !== undefined && growth.candidate === undefined) this.#begin()
+  }
+
+  #newAdmission(growth: GroupGrowth): Admission {
+    return new Admission(growth, {
+      rank: this.#start.rank,
+      leaseMs: this.#start.leaseMs,
+      mesh: this.mesh,
+      membership: this.#membership,
+      hasLeft: () => this.#hasLeft,
+      ask: (rank, question, done) => this.ask(rank, question, done),
+      admit: (candidate) => this.#step({ type: 'admit', candidate }),
+    })
   }
 
   #viewBarrier({ view, candidate }: GroupGrowth, words: Int32Array): ViewBarrier {
@@ -336,9 +336,9 @@ export class GroupMachine {
     for (const { rank, why } of gone) this.#remove(rank, why)
     if (joined?.rank === this.#start.rank) this.#begin()
     else if (joined !== undefined) this.#promote(joined.rank, joined.candidate)
-    for (const candidate of [...this.#candidates.keys()]) this.#drop(candidate)
+    this.#admission?.dropCandidates()
     if (this.#barrier instanceof ViewBarrier) this.#barrier.viewChanged(view)
-    if (this.#grows && !view.members.some((rank) => this.#isAtSeed(rank)))
+    if (this.#admission !== undefined && !view.members.some((rank) => this.#admission?.isAtSeed(rank)))
       this.#endProcess('no member is left on a machine that has the address of a seed, where others are met')
     trace.publish(TraceLevel.Info, 'epoch', () => ({ epoch: view.epoch, members: view.members }))
     this.#listener?.viewChanged(view)
@@ -352,14 +352,7 @@ export class GroupMachine {
 
   /** What a process that wants to join asks. */
   atDoor(question: DoorQuestion, done: (answer: DoorAnswer) => void): void {
-    if (this.#hasLeft || this.#membership.isCandidate) done(MOVED)
-    else if (question.ask === 'status') done(this.#status())
-    else if (question.ask === 'introduce') this.#introduce(question.introduction, done)
-    else if (question.epoch !== this.view.epoch || !this.#candidates.has(question.candidate)) done(MOVED)
-    else {
-      done('proposed')
-      this.#step({ type: 'admit', candidate: question.candidate })
-    }
+    this.#admission?.atDoor(question, done)
   }
 
   /** The view whose members were in the last barrier: collectives are theirs. */
@@ -367,84 +360,19 @@ export class GroupMachine {
     return this.#barrier instanceof ViewBarrier ? this.#barrier.passedView : this.view
   }
 
-  #status(): GroupStatus {
-    const { view, given } = this.#membership
-    const cards = view.members.map((rank) => this.#cards.get(rank)!)
-    return { view, given, cards, leaseMs: this.#start.leaseMs }
-  }
-
-  /** Make ready for a candidate, here and at every other member. */
-  #introduce(introduction: Introduction, done: (answer: DoorAnswer) => void): void {
-    const { epoch, endpoints, ...head } = introduction
-    const { members } = this.view
-    if (epoch !== this.view.epoch || endpoints.length !== members.length) {
-      done(MOVED)
-      return
-    }
-    const answers = new Map<number, PlainEndpoint>()
-    let left = members.length
-    const take = (rank: number, answer: unknown): void => {
-      left -= 1
-      if (isEndpoint(answer)) answers.set(rank, answer)
-      if (left > 0) return
-      const all = members.map((member) => answers.get(member)).filter((each) => each !== undefined)
-      done(all.length === members.length ? all : MOVED)
-    }
-    for (const [index, rank] of members.entries()) {
-      const part: IntroductionPart = { ...head, epoch, endpoint: endpoints[index]! }
-      if (rank === this.#start.rank) take(rank, this.#meet(part))
-      else this.ask(rank, part, (answer) => take(rank, answer))
-    }
-  }
-
-  #meet({ candidate, epoch, card, endpoint }: IntroductionPart): IntroductionAnswer {
-    const isFull = this.view.members.length >= MEMBERS_AT_ONCE_MAX
-    if (epoch !== this.view.epoch || isFull || this.#hasLeft || this.#candidates.has(candidate)) return null
-    this.#makeRoom()
-    this.#candidates.set(candidate, card)
-    try {
-      const pathMtu = pathMtuOf(this.#start.growth!.card, card)
-      return plainEndpoint(this.mesh.prepare(candidate, { endpoint: endpointOf(endpoint), pathMtu }))
-    } catch {
-      // Its process has ended, or memory is used up.
-      this.#candidates.delete(candidate)
-      return null
-    }
-  }
-
-  /** The candidate that came first and was not proposed may have ended. It begins again if it has not. */
-  #makeRoom(): void {
-    if (this.#candidates.size < CANDIDATES_MAX) return
-    const { joining } = this.#membership
-    const oldest = [...this.#candidates.keys()].find((candidate) => !joining.has(candidate))
-    if (oldest !== undefined) this.#drop(oldest)
-  }
-
-  #drop(candidate: number): void {
-    this.#candidates.delete(candidate)
-    this.mesh.drop(candidate)
-  }
-
   /** The members have agreed on a candidate. One that this rank knows nothing of cannot be reached. */
   #promote(rank: number, candidate: number): void {
-    const card = this.#candidates.get(candidate)
+    const { own } = this.#admission!
+    const card = this.#admission!.promote(rank, candidate)
     this.locks.memberJoined(rank)
-    if (card === undefined || !this.mesh.promote(candidate, rank)) {
+    if (card === undefined) {
       this.#later({ type: 'suspected', rank, why: 'it is not known here' })
       return
     }
-    this.#candidates.delete(candidate)
-    this.#cards.set(rank, card)
-    const own = this.#start.growth!.card
     this.#context.notify({ type: 'joined', member: rankMember(rank, card, own) } satisfies GroupNote)
     if (!isVisible(own, card)) return
     this.#processes.set(rank, card.processId)
     if (!this.mesh.watch(rank, card.processId)) this.#later({ type: 'ended', rank, why: 'its process ended' })
-  }
-
-  #isAtSeed(rank: number): boolean {
-    const card = rank === this.#start.rank ? this.#start.growth?.card : this.#cards.get(rank)
-    return card?.isAtSeed === true
   }
 
   /** Not within a step. */
@@ -683,7 +611,7 @@ export class GroupMachine {
   }
 
   #answer(question: unknown): unknown {
-    if (isIntroductionPart(question)) return this.#meet(question)
+    if (isIntroductionPart(question)) return this.#admission?.meet(question) ?? null
     if (isWatchQuestion(question)) return this.watch.answer(question)
     if (isPostingQuestion(question)) return this.postings.answer(question)
     return this.#listener?.answer(question) ?? null
@@ -694,7 +622,7 @@ export class GroupMachine {
     this.mesh.bury(rank)
     if (this.#gone.get(rank) === 'died') return
     this.#processes.delete(rank)
-    this.#cards.delete(rank)
+    this.#admission?.forget(rank)
     this.#listener?.memberDied(rank)
     this.locks.memberDied(rank)
     this.#end(rank, this.#leavers.delete(rank) ? 'left' : 'died', reason)
