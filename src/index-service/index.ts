@@ -52,6 +52,7 @@ export { EVICTION_POLICIES, type EvictionPolicy } from './node/eviction-policy.t
 export type { IndexNodeFigures, IndexShardFigures, NodeCard, Place } from './node/index-contract.ts'
 export { IndexNode } from './node/index-node.ts'
 export type { ShardFigures, ShardReplica } from './node/shard-replica.ts'
+export type { SlowLog } from './node/slow-log.ts'
 export { type OpenIndexOptions, openIndex, openNode } from './open-index.ts'
 export type { IndexPort, ShardPort } from './port.ts'
 export type { ShardScratch } from './state/scratch.ts'

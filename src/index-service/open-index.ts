@@ -15,6 +15,7 @@ import { SHARDS_MAX } from './keys/shard-of.ts'
 import { DEFAULT_EVICTION, EVICTION_POLICIES, type EvictionPolicy } from './node/eviction-policy.ts'
 import type { Place } from './node/index-contract.ts'
 import { IndexNode } from './node/index-node.ts'
+import { DEFAULT_SLOWER_THAN_US } from './node/slow-log.ts'
 import type { OnKeyEvent } from './state/key-events.ts'
 
 /** Options of {@link openIndex}. All members of a group pass the same, but for `directory` and `listen`. */
@@ -55,6 +56,8 @@ export interface OpenIndexOptions {
    * threads; for processes that do nothing else, as `aether serve`. Default `own`.
    */
   readonly thread?: 'own' | 'program'
+  /** Calls that take at least as long are noted for {@link Index.slowLog}; Infinity: none are. Default 10. */
+  readonly slowMs?: number
   /** How long to wait for a leader, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -71,6 +74,7 @@ const names: OptionNames<OpenIndexOptions> = {
   listen: true,
   inFlightMax: true,
   thread: true,
+  slowMs: true,
   timeoutMs: true,
   signal: true,
 }
@@ -134,6 +138,9 @@ export async function openNode(
     throw mustBe('options.policy', `one of ${EVICTION_POLICIES.join(', ')}`, policy)
   checkWhole('options.inFlightMax', inFlightMax, 1, Number.MAX_SAFE_INTEGER)
   if (thread !== 'own' && thread !== 'program') throw mustBe('options.thread', "'own' or 'program'", thread)
+  const { slowMs = DEFAULT_SLOWER_THAN_US / 1000 } = options
+  if (typeof slowMs !== 'number' || !(slowMs >= 0))
+    throw mustBe('options.slowMs', 'a number of milliseconds from 0 on', slowMs)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
   const place = listen === undefined ? undefined : placeOf('options.listen', listen)
@@ -148,6 +155,7 @@ export async function openNode(
     listen: place,
     inFlightMax,
     thread,
+    slowerThanUs: slowMs === Number.POSITIVE_INFINITY ? -1 : Math.ceil(slowMs * 1000),
     timeoutMs,
     signal,
     onEvent,

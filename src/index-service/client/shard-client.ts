@@ -4,6 +4,7 @@ import type { Looked } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
 import { PIECE_BYTES } from '../node/index-contract.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
+import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
 import type { IndexClient } from './index-client.ts'
 
@@ -59,6 +60,11 @@ export class ShardClient implements ShardPort {
       yield pieces.length === 1 ? piece : Buffer.concat(pieces)
       pieces = []
     }
+  }
+
+  sizes(request: SizesRequest, limits: CallLimits): Promise<SizesPart> {
+    const asked = { ...request, shard: this.#shard }
+    return this.#index.ask(this.#shard, limits, true, (client, options) => client.sizes(asked, options))
   }
 
   lookAt(key: Uint8Array, db: number = 0): Looked | undefined {

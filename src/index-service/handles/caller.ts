@@ -56,7 +56,9 @@ export class IndexCaller {
   async oneIn(shard: ShardPort, call: Call, options: IndexCallOptions): Promise<Reply> {
     const limits = limitsOf(options)
     const isWrite = commandNamed(call.name)?.isWrite !== false
-    const replies = isWrite ? await shard.run([call], undefined, limits) : await shard.read([call], limits)
+    const replies = await this.#timed(shard, [call], () =>
+      isWrite ? shard.run([call], undefined, limits) : shard.read([call], limits),
+    )
     return unlessFault(replies![0]!)
   }
 
@@ -79,7 +81,19 @@ export class IndexCaller {
       calls,
       (watched ?? []).map(({ key }) => key),
     )
-    return (await shard.run(calls, watched, limitsOf(options))) ?? undefined
+    return (await this.#timed(shard, calls, () => shard.run(calls, watched, limitsOf(options)))) ?? undefined
+  }
+
+  /** A node notes what has taken long. Of a client, its node does. */
+  async #timed<T>(shard: ShardPort, calls: readonly Call[], work: () => Promise<T>): Promise<T> {
+    const { port } = this
+    if (port.callsEnded === undefined) return await work()
+    const startMs = performance.now()
+    try {
+      return await work()
+    } finally {
+      port.callsEnded(shard, calls, performance.now() - startMs)
+    }
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {

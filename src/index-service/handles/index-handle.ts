@@ -37,6 +37,7 @@ import {
 } from './caller.ts'
 import { IndexHash } from './hash-handle.ts'
 import { IndexList } from './list-handle.ts'
+import { hotKeys, sizesByPrefix, slowCalls } from './observations.ts'
 import { merged, RangePages } from './range-pages.ts'
 import { IndexSet } from './set-handle.ts'
 import { IndexSortedSet } from './sorted-set-handle.ts'
@@ -292,6 +293,61 @@ export class Index implements AsyncDisposable {
   async nodes(options: IndexCallOptions = {}): Promise<readonly IndexNodeFigures[]> {
     checkOptions('nodes', options, callNames)
     return await this.#caller.port.figures(limitsOf(options))
+  }
+
+  /**
+   * Calls of clients that took `slowMs` of `openIndex` or longer, from when they came to a node until they were
+   * answered: the last 128 of each node that can be asked, the latest first. Reads of memory are not among them.
+   */
+  async slowLog(options: IndexCallOptions = {}): Promise<
+    readonly {
+      /** Rank of the node that noted it. */
+      readonly node: number
+      /** When it was answered, in milliseconds since 1970. */
+      readonly atMs: number
+      readonly tookMs: number
+      /** The name of the command and its arguments; long ones are cut. */
+      readonly command: readonly Buffer[]
+      /** Whose call: an address of a client of Redis, the number of a client of the node, or the node. */
+      readonly client: string
+    }[]
+  > {
+    return await slowCalls(this.#caller, options)
+  }
+
+  /**
+   * The keys that are used most in the next `forMs`, 1000 by default: up to `count`, 10 by default, of all databases,
+   * the most used first. Reads of memory by clients are included. Uses are counted only while someone asks; those of
+   * two keys may rarely be taken for one. Keys that are gone by the end are not listed.
+   */
+  async hotKeys(
+    options: IndexCallOptions & { readonly forMs?: number; readonly count?: number } = {},
+  ): Promise<readonly { readonly db: number; readonly key: Buffer | readonly TuplePart[]; readonly uses: number }[]> {
+    return await hotKeys(this.#caller, options)
+  }
+
+  /**
+   * How many keys begin alike, and what they take: of all databases, up to `count` prefixes, 100 by default, the largest
+   * first, and the `rest`. A prefix is the first `depth` parts of a key, 1 by default, but never all of them. The parts
+   * of text and bytes end at `separator`, `:` by default; those of tuples are their own. Keys are gone through a few at a
+   * time, so those that come or go meanwhile may count or not.
+   */
+  async sizesByPrefix(
+    options: IndexCallOptions & {
+      readonly separator?: string
+      readonly depth?: number
+      readonly count?: number
+    } = {},
+  ): Promise<{
+    readonly prefixes: readonly {
+      readonly db: number
+      readonly prefix: Buffer | readonly TuplePart[]
+      readonly keys: number
+      readonly bytes: number
+    }[]
+    readonly rest: { readonly keys: number; readonly bytes: number }
+  }> {
+    return await sizesByPrefix(this.#caller, options)
   }
 
   /**

@@ -19,6 +19,7 @@ import {
   UNIT_BYTES,
   UNIT_MASK,
 } from './layout.ts'
+import { UseCounts } from './use-counts.ts'
 import { UseMarks } from './use-marks.ts'
 
 /** A table that changes faster than it is read is asked for by other means. */
@@ -38,12 +39,15 @@ export class TableReader {
   readonly #chunks: Chunk[]
   readonly #seed: number
   readonly #marks: UseMarks
+  readonly #counts: UseCounts
 
   private constructor(processId: number, header: Chunk) {
     this.#processId = processId
     this.#chunks = [header]
     this.#seed = header.words[HeaderWord.Seed]!
-    this.#marks = new UseMarks(header.words, (place) => this.#chunkOf(place, SEGMENT_BYTES))
+    const chunkOf = (place: number): Chunk | undefined => this.#chunkOf(place, SEGMENT_BYTES)
+    this.#marks = new UseMarks(header.words, chunkOf)
+    this.#counts = new UseCounts(header.words, chunkOf)
   }
 
   /** Undefined if it cannot be reached from here. */
@@ -89,7 +93,7 @@ export class TableReader {
       // Nothing that was alive at the beginning was written over meanwhile.
       if (Atomics.load(words, HeaderWord.Reused) !== reused) continue
       if (found === 'again' || Atomics.load(words, HeaderWord.Buckets) !== buckets) continue
-      if (found !== undefined) this.#marks.use(hash, Date.now())
+      if (found !== undefined) this.#used(hash)
       return found
     }
     return 'unknown'
@@ -97,6 +101,11 @@ export class TableReader {
 
   close(): void {
     for (const chunk of this.#chunks) chunk.close()
+  }
+
+  #used(hash: number): void {
+    this.#marks.use(hash, Date.now())
+    this.#counts.use(hash)
   }
 
   #look(hash: number, key: Uint8Array, buckets: number): Uint8Array | undefined | 'again' {

@@ -3,15 +3,26 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
+import type { Call } from '../state/shard-command.ts'
 import type { EvictionSettings } from './eviction-policy.ts'
 import { HandOvers } from './hand-overs.ts'
-import type { IndexNodeFigures, IndexSight, NodeCard, Place } from './index-contract.ts'
+import { mostUsed } from './hot-keys.ts'
+import type {
+  HotKeysRequest,
+  IndexNodeFigures,
+  IndexSight,
+  NodeCard,
+  NodesHotKeys,
+  NodesSlowCalls,
+  Place,
+} from './index-contract.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
 import { NodeLines } from './node-lines.ts'
 import { NodeMembers } from './node-members.ts'
 import { holdersOf, leaderWanted } from './placement.ts'
 import { ShardReplica } from './shard-replica.ts'
+import { SlowLog } from './slow-log.ts'
 
 /** What a node is opened with. */
 export interface NodeOptions {
@@ -26,6 +37,8 @@ export interface NodeOptions {
   readonly listen: Place | undefined
   readonly inFlightMax: number
   readonly thread: 'own' | 'program'
+  /** Calls that take at least as long are noted; negative: none is. */
+  readonly slowerThanUs: number
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   /** Is told what happens to keys of the shards that are held here. */
@@ -60,6 +73,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   keyListener: OnKeyEvent | undefined
   /** Is told of changes of keys of shards that are held here, see {@link OnKeyChange}. */
   changeListener: OnShardChange | undefined
+  /** What took long of what its clients called, those of Redis included. */
+  readonly slowLog: SlowLog
   readonly #group: RegionGroup
   readonly #options: NodeOptions
   readonly #replicas = new Map<number, ShardReplica>()
@@ -90,6 +105,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.#group = group
     this.#options = options
     this.keyListener = options.onEvent
+    this.slowLog = new SlowLog(options.slowerThanUs)
     this.#eviction = options.eviction
     const isHere = options.listen === undefined
     this.#remote = new IndexClient({ name: options.name, isHere, places: () => this.#places() })
@@ -206,12 +222,36 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       const { keys, expiring, waiting, evicted, usedBytes, heldBytes } = figures
       return { shard, leader, keys, expiring, waiting, evicted, usedBytes, heldBytes }
     })
-    return { rank: this.rank, processId: process.pid, memoryBytes: this.memoryBytes, shards }
+    const { rank, memoryBytes, slowLog } = this
+    return { rank, processId: process.pid, memoryBytes, slow: slowLog.count, shards }
   }
 
   async figures(limits: CallLimits): Promise<readonly IndexNodeFigures[]> {
-    const others = await this.#remote.figures(limits)
-    return [this.ownFigures(), ...others].sort((one, other) => one.rank - other.rank)
+    return withOwn(this.ownFigures(), await this.#remote.figures(limits))
+  }
+
+  ownSlowCalls(): NodesSlowCalls {
+    return { rank: this.rank, calls: this.slowLog.entries }
+  }
+
+  async slowCalls(limits: CallLimits): Promise<readonly NodesSlowCalls[]> {
+    return withOwn(this.ownSlowCalls(), await this.#remote.slowCalls(limits))
+  }
+
+  async ownHotKeys(request: HotKeysRequest, signal: AbortSignal): Promise<NodesHotKeys> {
+    const found = await Promise.all([...this.#replicas.values()].map((replica) => replica.hotKeys(request, signal)))
+    return { rank: this.rank, keys: mostUsed(found.flat(), request.count) }
+  }
+
+  async hotKeys(request: HotKeysRequest, limits: CallLimits): Promise<readonly NodesHotKeys[]> {
+    const { signal = this.#stop.signal } = limits
+    const [own, others] = await Promise.all([this.ownHotKeys(request, signal), this.#remote.hotKeys(request, limits)])
+    return withOwn(own, others)
+  }
+
+  /** Those that another node runs are noted there. */
+  callsEnded(shard: ShardPort, calls: readonly Call[], tookMs: number): void {
+    if (shard instanceof ShardReplica) this.slowLog.ended(calls, tookMs, `node ${this.rank}`)
   }
 
   close(): Promise<void> {
@@ -383,4 +423,10 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     const others = this.#members.cards.filter(({ rank }) => rank !== this.rank)
     return others.flatMap(({ here, beyond }) => (this.#options.listen === undefined ? here : (beyond ?? [])))
   }
+}
+
+/** By rank. This node may have asked itself, too. */
+function withOwn<T extends { readonly rank: number }>(own: T, all: readonly T[]): readonly T[] {
+  const others = all.filter(({ rank }) => rank !== own.rank)
+  return [own, ...others].sort((one, other) => one.rank - other.rank)
 }

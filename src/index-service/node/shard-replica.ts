@@ -16,12 +16,15 @@ import { RecordTable } from '../memory/record-table.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
+import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 import { shardCodec } from '../state/shard-codec.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
 import { ShardMachine } from '../state/shard-machine.ts'
 import { type EvictionSettings, ruleOf } from './eviction-policy.ts'
 import { Evictor } from './evictor.ts'
+import { HotKeys } from './hot-keys.ts'
+import type { HotKey, HotKeysRequest } from './index-contract.ts'
 import { type Program, ProgramLine } from './program-line.ts'
 import { ShardBackups } from './shard-backups.ts'
 import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
@@ -89,6 +92,7 @@ export class ShardReplica implements ShardPort {
   /** What this process sets for its writes; undefined: what the shard has. */
   #bound: number | undefined
   readonly #backups: ShardBackups
+  readonly #hotKeys: HotKeys
   readonly #sweeper: NodeJS.Timeout
   #isSweeping = false
   #closing: Promise<void> | undefined
@@ -132,6 +136,7 @@ export class ShardReplica implements ShardPort {
     )
     this.evict(parts.eviction)
     this.#backups = parts.backups
+    this.#hotKeys = new HotKeys(parts.table, parts.shard, () => parts.replicated.leader?.isSelf === true)
     parts.replicated.onApplied = (index) => parts.table.publish(index)
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref()
   }
@@ -264,14 +269,18 @@ export class ShardReplica implements ShardPort {
   lookAt(key: Uint8Array, db: number = 0): Looked | undefined {
     if (!this.#isFresh()) return undefined
     this.#table.nowMs = Date.now()
-    return lookedAt(this.#table.get(this.#keys.ofKey(key, this.#table.spaceOf(db))))
+    const record = this.#keys.ofKey(key, this.#table.spaceOf(db))
+    if (this.#table.isCounting) this.#table.use(record)
+    return lookedAt(this.#table.get(record))
   }
 
   lookAtField(key: Uint8Array, field: Uint8Array, db: number = 0): Looked | undefined {
     if (!this.#isFresh()) return undefined
     this.#table.nowMs = Date.now()
     const space = this.#table.spaceOf(db)
-    const hash = this.#table.get(this.#keys.ofKey(key, space))
+    const record = this.#keys.ofKey(key, space)
+    if (this.#table.isCounting) this.#table.use(record)
+    const hash = this.#table.get(record)
     if (hash === undefined || !isThere(hash)) return null
     if (typeOf(hash) !== RecordType.Hash) return 'other type'
     const value = this.#table.get(this.#keys.ofField(key, field, space))
@@ -280,6 +289,15 @@ export class ShardReplica implements ShardPort {
 
   looks(): RecordLooks | undefined {
     return this.#isFresh() ? this.#looks : undefined
+  }
+
+  sizes(request: SizesRequest, limits: CallLimits): Promise<SizesPart> {
+    return this.#query((shard) => shard.sizesPart(request, Date.now()), limits)
+  }
+
+  /** Keys that are used most from now on, the most used first. */
+  hotKeys(request: HotKeysRequest, signal: AbortSignal): Promise<readonly HotKey[]> {
+    return this.#hotKeys.find(request, signal)
   }
 
   backup(): AsyncIterable<Uint8Array> {
