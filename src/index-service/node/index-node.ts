@@ -16,6 +16,7 @@ import type {
   NodesSlowCalls,
   Place,
 } from './index-contract.ts'
+import { IndexMeter, ShardState, type ShardStateNumber } from './index-meter.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
 import { NodeLines } from './node-lines.ts'
@@ -80,6 +81,9 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly #replicas = new Map<number, ShardReplica>()
   /** Shards that are being opened or closed. */
   readonly #changing = new Map<number, Promise<void>>()
+  /** The same, and those of the beginning, as they are shown. */
+  readonly #moving = new Map<number, ShardStateNumber>()
+  readonly #meter: IndexMeter
   /** Why shards that are to be held here are not. */
   readonly #failures = new Map<number, unknown>()
   readonly #remote: IndexClient
@@ -106,6 +110,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.#options = options
     this.keyListener = options.onEvent
     this.slowLog = new SlowLog(options.slowerThanUs)
+    this.#meter = new IndexMeter(options.name)
     this.#eviction = options.eviction
     const isHere = options.listen === undefined
     this.#remote = new IndexClient({ name: options.name, isHere, places: () => this.#places() })
@@ -272,9 +277,15 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       timeoutMs,
       signal: signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]),
     }
-    await Promise.all(wanted.map((shard) => this.#openShard(shard, limits)))
+    const opened = wanted.map((shard) => this.#openShard(shard, limits))
+    this.#show()
+    await Promise.all(opened)
+    this.#show()
     this.#hide = new NodeCards(this.name).show(this.rank, this.#server.here)
-    this.#looker = setInterval(() => this.#move(), LOOK_MS).unref()
+    this.#looker = setInterval(() => {
+      this.#move()
+      this.#show()
+    }, LOOK_MS).unref()
   }
 
   async #close(): Promise<void> {
@@ -286,6 +297,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     await this.#server?.close()
     await Promise.all([...this.#replicas.values()].map((replica) => replica.close()))
     this.#members?.close()
+    this.#meter.close()
     await this.#remote.close()
   }
 
@@ -386,6 +398,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<void> {
     const { name, replicas, directory, append, memoryBytes, thread } = this.#options
+    this.#moving.set(shard, ShardState.Opening)
     const replica = await ShardReplica.open(this.#group, {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
       replicas,
@@ -398,7 +411,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
       onChange: (key, origin) => this.changeListener?.(shard, key, origin),
       ...limits,
-    })
+    }).finally(() => this.#moving.delete(shard))
     // It may have been set meanwhile.
     replica.evict(this.#evictionOfShard)
     replica.writers = this.#holders(shard).length
@@ -409,8 +422,16 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   async #closeShard(shard: number): Promise<void> {
     const replica = this.#replicas.get(shard)!
     this.#replicas.delete(shard)
-    await replica.close()
+    this.#moving.set(shard, ShardState.Leaving)
+    await replica.close().finally(() => this.#moving.delete(shard))
     this.#members.tell(this.#card())
+  }
+
+  /** For those who look from outside. */
+  #show(): void {
+    const { shards } = this
+    const { replicas } = this.#options
+    this.#meter.show({ figures: this.ownFigures(), shards, replicas, moving: this.#moving })
   }
 
   #card(): NodeCard {
