@@ -56,12 +56,12 @@ export function showHotKeys(keys: Uses, screen: Screen): void {
 
 export function showSizes({ prefixes, rest }: Sizes, screen: Screen): void {
   const rows = prefixes.map(({ db, prefix, keys, bytes }) => [
-    formatBytes(Math.round(bytes)),
+    formatBytes(bytes),
     formatCount(keys),
     String(db),
     textOf(prefix),
   ])
-  if (rest.bytes > 0) rows.push([formatBytes(Math.round(rest.bytes)), formatCount(rest.keys), '', '(the rest)'])
+  if (rest.bytes > 0) rows.push([formatBytes(rest.bytes), formatCount(rest.keys), '', '(the rest)'])
   screen.table([right('memory'), right('keys'), right('database'), left('prefix')], rows)
 }
 

@@ -129,8 +129,10 @@ class PrefixSums {
 
   largest(count: number): { readonly prefixes: readonly SizedPrefix[]; readonly rest: Size } {
     this.#keep(count)
-    const prefixes = [...this.#sums.values()].map(({ prefix, ...size }) => ({ ...size, prefix: shownKey(prefix) }))
-    return { prefixes, rest: this.#rest }
+    const prefixes = [...this.#sums.values()].map(({ db, prefix, keys, bytes }) => {
+      return { db, prefix: shownKey(prefix), keys, bytes: Math.round(bytes) }
+    })
+    return { prefixes, rest: { ...this.#rest, bytes: Math.round(this.#rest.bytes) } }
   }
 
   #keep(count: number): void {

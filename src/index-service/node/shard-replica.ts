@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import {
   type AppendPolicy,
   ConsensusError,
@@ -291,8 +292,11 @@ export class ShardReplica implements ShardPort {
     return this.#isFresh() ? this.#looks : undefined
   }
 
-  sizes(request: SizesRequest, limits: CallLimits): Promise<SizesPart> {
-    return this.#query((shard) => shard.sizesPart(request, Date.now()), limits)
+  async sizes(request: SizesRequest, limits: CallLimits): Promise<SizesPart> {
+    const part = await this.#query((shard) => shard.sizesPart(request, Date.now()), limits)
+    // A query of a leader takes no turn of the event loop: others would wait for all parts.
+    await turn()
+    return part
   }
 
   /** Keys that are used most from now on, the most used first. */
