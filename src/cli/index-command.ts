@@ -61,6 +61,8 @@ const WORDS = ['show', 'slow', 'hot', 'sizes', 'backup', 'restore'] as const
 /** Those that print something of an index, and need no file. */
 const SHOWING: ReadonlySet<string> = new Set(['show', 'slow', 'hot', 'sizes'])
 const DEFAULT_NAME = 'index'
+/** Until the nodes have gone through their keys. */
+const HOT_GRACE_MS = 30_000
 
 /** `aether index`. */
 export const indexCommand: Command = {
@@ -91,7 +93,10 @@ export const indexCommand: Command = {
     if (word === 'show') print(await index.nodes(), json, (nodes) => showNodes(nodes, screen))
     else if (word === 'slow')
       print((await index.slowLog()).slice(0, count), json, (calls) => showSlowCalls(calls, screen))
-    else if (word === 'hot') print(await index.hotKeys({ forMs, count }), json, (keys) => showHotKeys(keys, screen))
+    else if (word === 'hot')
+      print(await index.hotKeys({ forMs, count, timeoutMs: forMs + HOT_GRACE_MS }), json, (keys) =>
+        showHotKeys(keys, screen),
+      )
     else if (word === 'sizes')
       print(await index.sizesByPrefix({ separator, depth, count }), json, (sizes) => showSizes(sizes, screen))
     else if (word === 'backup') await backup(index, file)

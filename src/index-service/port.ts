@@ -49,7 +49,7 @@ export interface IndexPort {
   figures(limits: CallLimits): Promise<readonly IndexNodeFigures[]>
   /** What took long at each node that can be asked. */
   slowCalls(limits: CallLimits): Promise<readonly NodesSlowCalls[]>
-  /** Keys that each node that can be asked sees used from now on. `limits` begin when they have been counted. */
+  /** Keys that each node that can be asked sees used from now on. */
   hotKeys(request: HotKeysRequest, limits: CallLimits): Promise<readonly NodesHotKeys[]>
   /** Calls of a program of this process have ended. */
   callsEnded?(shard: ShardPort, calls: readonly Call[], tookMs: number): void

@@ -130,7 +130,7 @@ test('a write that all nodes run counts once', async () => {
 test('uses are counted for as long as someone asks, and an abort ends that', () =>
   alone({}, async (node) => {
     const stop = new AbortController()
-    const counted = node.hotKeys({ forMs: 600_000, signal: stop.signal })
+    const counted = node.hotKeys({ forMs: 600_000, timeoutMs: 700_000, signal: stop.signal })
     stop.abort(new Error('enough'))
     await assert.rejects(counted)
   }))

@@ -94,8 +94,7 @@ export class IndexClient implements IndexPort {
     return this.#ofEach(limits, (client, options) => client.slow(undefined, options))
   }
 
-  hotKeys(request: HotKeysRequest, { timeoutMs, signal }: CallLimits): Promise<readonly NodesHotKeys[]> {
-    const limits = { timeoutMs: timeoutMs + request.forMs, signal }
+  hotKeys(request: HotKeysRequest, limits: CallLimits): Promise<readonly NodesHotKeys[]> {
     return this.#ofEach(limits, (client, options) => client.hot(request, options))
   }
 

@@ -296,8 +296,8 @@ export class Index implements AsyncDisposable {
   }
 
   /**
-   * Calls of clients that took `slowMs` of `openIndex` or longer, from when they came to a node until they were
-   * answered: the last 128 of each node that can be asked, the latest first. Reads of memory are not among them.
+   * Calls that took `slowMs` of `openIndex` or longer, from when they came to a node until they were answered. It has
+   * the last 128 of each node that can be asked, the latest first. Reads of memory are not among them.
    */
   async slowLog(options: IndexCallOptions = {}): Promise<
     readonly {
@@ -316,9 +316,9 @@ export class Index implements AsyncDisposable {
   }
 
   /**
-   * The keys that are used most in the next `forMs`, 1000 by default: up to `count`, 10 by default, of all databases,
-   * the most used first. Reads of memory by clients are included. Uses are counted only while someone asks; those of
-   * two keys may rarely be taken for one. Keys that are gone by the end are not listed.
+   * The keys of all databases that are used most in the next `forMs`, 1000 by default. There are up to `count`, 10 by
+   * default, the most used first. Reads of memory by clients are included. Uses are counted only while someone asks;
+   * those of two keys may rarely be taken for one. Keys that are gone by the end are not listed.
    */
   async hotKeys(
     options: IndexCallOptions & { readonly forMs?: number; readonly count?: number } = {},
@@ -327,10 +327,10 @@ export class Index implements AsyncDisposable {
   }
 
   /**
-   * How many keys begin alike, and what they take: of all databases, up to `count` prefixes, 100 by default, the largest
-   * first, and the `rest`. A prefix is the first `depth` parts of a key, 1 by default, but never all of them. The parts
-   * of text and bytes end at `separator`, `:` by default; those of tuples are their own. Keys are gone through a few at a
-   * time, so those that come or go meanwhile may count or not.
+   * How many keys begin alike, and what they take, in all databases. There are up to `count` prefixes, 100 by default,
+   * the largest first, and the `rest`. A prefix is the first `depth` parts of a key, 1 by default, but never all of
+   * them. The parts of text and bytes end at `separator`, `:` by default; those of tuples are their own. Keys are gone
+   * through a few at a time, so those that come or go meanwhile may count or not.
    */
   async sizesByPrefix(
     options: IndexCallOptions & {

@@ -1,4 +1,4 @@
-import { checkOptions, checkWhole, mustBe, type OptionNames } from '../../native/index.ts'
+import { ArgumentError, checkOptions, checkWhole, mustBe, type OptionNames } from '../../native/index.ts'
 import { keyOfBytes } from '../keys/index-key.ts'
 import type { TuplePart } from '../keys/tuple-part.ts'
 import type { PrefixSize } from '../state/prefix-sizes.ts'
@@ -77,9 +77,14 @@ export async function slowCalls({ port }: IndexCaller, options: IndexCallOptions
 export async function hotKeys({ port }: IndexCaller, options: HotKeysOptions): Promise<readonly UsedKey[]> {
   checkOptions('hotKeys', options, hotNames)
   const { forMs = HOT_MS, count = HOT_COUNT, ...limits } = options
+  const ofCall = limitsOf(limits)
   checkWhole('options.forMs', forMs, 1, HOT_MS_MAX)
+  if (forMs >= ofCall.timeoutMs) {
+    const rule = `uses are counted for less than the ${ofCall.timeoutMs} ms that the call may take`
+    throw new ArgumentError('options.forMs', `${rule}; pass a longer timeoutMs`)
+  }
   checkWhole('options.count', count, 1, COUNT_MAX)
-  const nodes = await port.hotKeys({ forMs, count: count * MORE_HOT }, limitsOf(limits))
+  const nodes = await port.hotKeys({ forMs, count: count * MORE_HOT }, ofCall)
   const sums = new Map<string, { db: number; key: Uint8Array; uses: number }>()
   for (const { db, key, uses } of nodes.flatMap(({ keys }) => keys)) {
     const name = `${db} ${latin1Of(key)}`

@@ -12,8 +12,9 @@ const ROW_MASK: number = ROW - 1
  * costs a look at it.
  *
  * Each use adds one to two words, chosen by different bits of the hash. The lower of the two is at least how often a
- * record was used: a count-min sketch of two rows (Cormode and Muthukrishnan, "An improved data stream summary", 2005).
- * As with marks, processes add without a lock, and what is lost when two do so at once does not matter.
+ * record was used. That is a count-min sketch of two rows (Cormode and Muthukrishnan, "An improved data stream
+ * summary", 2005). As with marks, processes add without a lock, and what is lost when two do so at once does not
+ * matter.
  */
 export class UseCounts {
   readonly #header: Uint32Array

@@ -33,7 +33,7 @@ type Sum = { -readonly [Name in keyof PrefixSize]: PrefixSize[Name] }
 
 /**
  * What keys from a place of the table on take, by their prefixes. Each field of a hash is a record of its own, and is
- * looked at by itself: so a large hash takes no longer than as many keys.
+ * looked at by itself. So a large hash takes no longer than as many keys.
  */
 export function prefixSizes(databases: Databases, records: Records, request: SizesRequest): SizesPart {
   const sums = new Map<string, Sum>()
