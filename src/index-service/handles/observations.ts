@@ -80,8 +80,8 @@ export async function hotKeys({ port }: IndexCaller, options: HotKeysOptions): P
   const ofCall = limitsOf(limits)
   checkWhole('options.forMs', forMs, 1, HOT_MS_MAX)
   if (forMs >= ofCall.timeoutMs) {
-    const rule = `uses are counted for less than the ${ofCall.timeoutMs} ms that the call may take`
-    throw new ArgumentError('options.forMs', `${rule}; pass a longer timeoutMs`)
+    const rule = `options.forMs must be below timeoutMs, which is ${ofCall.timeoutMs}`
+    throw new ArgumentError('options.forMs', `${rule}; pass a larger timeoutMs`)
   }
   checkWhole('options.count', count, 1, COUNT_MAX)
   const nodes = await port.hotKeys({ forMs, count: count * MORE_HOT }, ofCall)
