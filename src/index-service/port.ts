@@ -1,4 +1,5 @@
 import type { Reply } from './commands/reply.ts'
+import type { LocatedOrNot } from './located.ts'
 import type { Looked } from './looked.ts'
 import type { RecordLooks } from './memory/record-looks.ts'
 import type { HotKeysRequest, IndexNodeFigures, NodesHotKeys, NodesSlowCalls } from './node/index-contract.ts'
@@ -36,7 +37,9 @@ export interface ShardPort {
   /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */
   lookAt(key: Uint8Array, db?: number): Looked | undefined
   lookAtField(key: Uint8Array, field: Uint8Array, db?: number): Looked | undefined
-  /** The same for many reads at once, until the end of this turn; undefined as above. */
+  /** Where the string at a key lies in memory of this machine, or a field of the hash there: undefined as above. */
+  locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot>
+  /** As `lookAt` for many reads at once, until the end of this turn; undefined as above. */
   looks(): RecordLooks | undefined
 }
 

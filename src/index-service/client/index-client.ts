@@ -125,6 +125,11 @@ export class IndexClient implements IndexPort {
     await Promise.all([...this.#met.values()].map(({ channel }) => channel.close()))
   }
 
+  /** The nodes are on this machine. */
+  get isHere(): boolean {
+    return this.#options.isHere
+  }
+
   /** The memory of a shard, if it is known here. */
   readsOf(shard: number): ForeignReads | undefined {
     return this.#known.get(shard)?.reads

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { Reply } from '../commands/reply.ts'
+import { againUntilKnown, type LocatedOrNot } from '../located.ts'
 import type { Looked } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
 import { PIECE_BYTES } from '../node/index-contract.ts'
@@ -77,6 +78,15 @@ export class ShardClient implements ShardPort {
     const looked = this.#index.readsOf(this.#shard)?.field(key, field, db)
     if (looked === undefined) this.#index.lookAgain(this.#shard)
     return looked
+  }
+
+  async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot> {
+    if (!this.#index.isHere) return undefined
+    return await againUntilKnown(limits, () => {
+      const located = this.#index.readsOf(this.#shard)?.locate(key, field)
+      if (located === undefined) this.#index.lookAgain(this.#shard)
+      return located
+    })
   }
 
   /** Only the process that holds the shard answers many at once. */

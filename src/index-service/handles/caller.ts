@@ -123,6 +123,40 @@ export class IndexCaller {
   }
 }
 
+/** Where a value lies: what `locate` of an index and of a hash resolve with. */
+interface ValuePlace {
+  readonly processId: number
+  readonly path: string
+  readonly offset: number
+  readonly length: number
+  readonly version: number
+  readonly expiresAtMs: number | undefined
+  readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
+}
+
+/** @throws IndexError if the memory cannot be read from here, or something else is there. */
+export async function placeIn(
+  shard: ShardPort,
+  key: Uint8Array,
+  options: IndexCallOptions,
+  field?: Uint8Array,
+): Promise<ValuePlace | undefined> {
+  const located = await shard.locate(key, limitsOf(options), field)
+  if (located === undefined)
+    throw new IndexError('UNREACHABLE', 'no memory of this machine that can be read now has the value; use get()')
+  if (located === 'other type') throw errorOf({ fault: 'WRONGTYPE', message: '' })
+  if (located === null) return undefined
+  const { processId, descriptor, offset, length, version, expireAtMs, unchanged } = located
+  const pathOf = (number: number): string => `/proc/${processId}/fd/${number}`
+  return {
+    processId,
+    path: pathOf(descriptor),
+    ...{ offset, length, version },
+    expiresAtMs: expireAtMs === 0 ? undefined : expireAtMs,
+    unchanged: unchanged.map((word) => ({ path: pathOf(word.descriptor), offset: word.offset, value: word.value })),
+  }
+}
+
 /** Makes calls about one key. */
 export class KeyCaller {
   readonly key: Uint8Array

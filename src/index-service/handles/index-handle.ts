@@ -33,6 +33,7 @@ import {
   limitsOf,
   numberOf,
   owned,
+  placeIn,
   unlessFault,
 } from './caller.ts'
 import { IndexHash } from './hash-handle.ts'
@@ -372,6 +373,39 @@ export class Index implements AsyncDisposable {
     checkBackup('restore', path, options, { ...backupNames, merge: true })
     if (options.merge !== undefined) checkBoolean('options.merge', options.merge)
     return { keys: await restoreBackup(this.#caller.port, path, options) }
+  }
+
+  /**
+   * Where the string at a key lies in memory of this machine, so that a program can read it itself; undefined if there
+   * is none. Read the bytes first, and after them the words of `unchanged`. If they have the values that are given
+   * here, the bytes are the whole value, and the node had no newer one. Otherwise ask again.
+   *
+   * A node that no longer leads does not learn of newer values: {@link Index.versions} tells.
+   * @throws IndexError `ERR_AETHER_INDEX_UNREACHABLE` if no memory of this machine has it, `…_WRONG_TYPE`
+   */
+  async locate(
+    key: IndexKey,
+    options: IndexCallOptions = {},
+  ): Promise<
+    | {
+        /** Of the node whose memory it is. */
+        readonly processId: number
+        /** The file that is this memory, as long as the node lives. */
+        readonly path: string
+        readonly offset: number
+        readonly length: number
+        /** Of the key. */
+        readonly version: number
+        /** Milliseconds since 1970; undefined if it stays. */
+        readonly expiresAtMs: number | undefined
+        /** Words of 32 bits, little-endian. */
+        readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
+      }
+    | undefined
+  > {
+    checkOptions('locate', options, callNames)
+    const bytes = bytesOfKey(key)
+    return await placeIn(this.#caller.shardOf(bytes), bytes, options)
   }
 
   /** The hash at a key: fields with values. */

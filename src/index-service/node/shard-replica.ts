@@ -10,10 +10,12 @@ import {
 import type { RegionGroup } from '../../dsm/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
+import { againUntilKnown, type LocatedOrNot, locate } from '../located.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
 import { copyOf } from '../memory/copy.ts'
 import { RecordLooks } from '../memory/record-looks.ts'
 import { RecordTable } from '../memory/record-table.ts'
+import { TableReader } from '../memory/table-reader.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
@@ -95,6 +97,8 @@ export class ShardReplica implements ShardPort {
   readonly #backups: ShardBackups
   readonly #hotKeys: HotKeys
   readonly #sweeper: NodeJS.Timeout
+  /** Its own memory, as others see it. */
+  #places: TableReader | undefined
   #isSweeping = false
   #closing: Promise<void> | undefined
 
@@ -288,6 +292,14 @@ export class ShardReplica implements ShardPort {
     return value === undefined ? null : copyOf(value, 0, value.length)
   }
 
+  async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot> {
+    return await againUntilKnown(limits, () => {
+      if (!this.#isFresh()) return undefined
+      this.#places ??= TableReader.open(process.pid, this.#table.descriptor)
+      return this.#places && locate(this.#places, this.#keys, { key, field, space: this.#table.spaceOf(0) })
+    })
+  }
+
   looks(): RecordLooks | undefined {
     return this.#isFresh() ? this.#looks : undefined
   }
@@ -335,6 +347,7 @@ export class ShardReplica implements ShardPort {
   async #close(): Promise<void> {
     clearInterval(this.#sweeper)
     await this.#replicated.close()
+    this.#places?.close()
     this.#table.close()
   }
 
