@@ -5,7 +5,7 @@ import type { CallLimits } from './port.ts'
 import { expireAtOf, HEAD_BYTES, type RecordKeys, RecordType, typeOf, versionOf } from './state/record-format.ts'
 
 /** Where a value lies in the memory of a process of this machine. */
-export interface Located extends RecordPlace {
+interface Located extends RecordPlace {
   readonly processId: number
   /** Of the key. */
   readonly version: number

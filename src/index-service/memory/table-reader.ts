@@ -31,7 +31,7 @@ const CHAIN_MAX = 64
 export type Found = Uint8Array | undefined | 'unknown'
 
 /** A word of 32 bits in a chunk of the owner's process. */
-export interface TableWord {
+interface TableWord {
   readonly descriptor: number
   /** Bytes from the start of the chunk. */
   readonly offset: number
