@@ -139,7 +139,9 @@ test('sizes by prefix are those of the keys', () =>
   alone({ shards: 3 }, async (node, client) => {
     for (let key = 0; key < 30; key += 1) await node.set(`user:${key}:name`, 'x'.repeat(key))
     await node.set('user:1:age', 7, { ttlMs: 600_000 })
-    await node.hashAt('session:7').set(Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`field ${at}`, at])))
+    await node
+      .hashAt('session:7')
+      .set(Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`field ${at}`, `value ${at}`])))
     await node.listAt('queue').push('one', 'two')
     await node.set(['order', 'ada', 1], 1)
     await node.set(['order', 'eve', 2], 1)
