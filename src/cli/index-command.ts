@@ -32,8 +32,7 @@ Looks after an index that 'aether serve' or openIndex serves. NAME is 'index' if
             and calls that took long.
   slow      the calls that took 10 ms or longer, or what openIndex or CONFIG SET says: the latest first.
   hot       the keys that are used most in the next second, or in --for MS.
-  sizes     how many keys begin alike, and what they take: the largest first. Keys are gone through while the index is in
-            use.
+  sizes     how many keys begin alike, and what they take: the largest first. The index is in use meanwhile.
   backup    writes all keys of all databases to FILE while the index is in use. What FILE says of the keys of one shard
             was so at one moment. FILE is replaced as a whole, and belongs to you alone (mode 0600).
   restore   puts the keys of FILE into the index, which may have another number of shards. A FILE that is not whole is

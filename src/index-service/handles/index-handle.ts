@@ -390,7 +390,6 @@ export class Index implements AsyncDisposable {
     | {
         /** Of the node whose memory it is. */
         readonly processId: number
-        /** The file that is this memory, as long as the node lives. */
         readonly path: string
         readonly offset: number
         readonly length: number
