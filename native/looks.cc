@@ -13,6 +13,7 @@ constexpr size_t kTableChunkBytes = 16 << 20;
 constexpr uint32_t kChunkShift = 21, kUnitMask = (1U << kChunkShift) - 1, kUnitBytes = 8;
 // Words of the first chunk, of a bucket, and of a record.
 constexpr size_t kBucketsWord = 2, kSeedWord = 5, kMarkSegmentsWord = 10, kMarkModeWord = 11, kSpacesWord = 16;
+constexpr size_t kUseCountsWord = 12;
 constexpr size_t kMarksWord = 32, kMarkSegmentsMax = 512, kBucketSegmentsWord = 4096;
 // As many chunks as the header has descriptors for.
 constexpr size_t kChunksMax = kBucketSegmentsWord - 1024;
@@ -21,6 +22,8 @@ constexpr size_t kNextWord = 1, kSlotsWord = 2, kSlotsPerBucket = 7;
 constexpr size_t kKeyBytesWord = 1, kValueBytesWord = 2, kRecordHeadBytes = 16;
 // Marks: src/index-service/memory/use-marks.ts.
 constexpr uint32_t kMarksPerSegment = 1U << 16, kByRecency = 1, kCounterStart = 5, kCounterFactor = 10;
+// Counts of uses: src/index-service/memory/use-counts.ts.
+constexpr uint32_t kUsesPerRow = 1U << 15, kUseRowShift = 15;
 // A chain that is longer is none.
 constexpr int kChainMax = 64;
 // What the record of a key begins with: its type, its version, and when it expires.
@@ -108,6 +111,7 @@ class Records {
         value->data = begin + length;
         value->length = bytes;
         use(hash);
+        count(hash);
         return Found::Yes;
       }
       place = bucket[kNextWord];
@@ -124,6 +128,15 @@ class Records {
     if (marks == nullptr) return;
     uint32_t& mark = marks[hash & (kMarksPerSegment - 1)];
     mark = markUsed(mark, header_[kMarkModeWord], nowMs_);
+  }
+
+  void count(uint32_t hash) {
+    const uint32_t place = header_[kUseCountsWord];
+    if (place == 0) return;
+    auto* counts = const_cast<uint32_t*>(words(place, 2 * kUsesPerRow * sizeof(uint32_t)));
+    if (counts == nullptr) return;
+    counts[hash & (kUsesPerRow - 1)]++;
+    counts[kUsesPerRow + ((hash >> kUseRowShift) & (kUsesPerRow - 1))]++;
   }
 
   // Linear hashing.

@@ -1,5 +1,6 @@
 import type {
   HistogramFrame,
+  IndexFrame,
   LinkFrame,
   LogFrame,
   LookFrame,
@@ -34,6 +35,10 @@ export class Feed {
   readonly operations = new OperationList()
   readonly structures = new StructureList()
   readonly machines = new MachineList()
+  /** Undefined in recordings of an earlier version, which have none. */
+  indexes: readonly IndexFrame[] | undefined
+  /** Grows with every change of the indexes. */
+  indexesStamp = 0
   readonly histograms = new Map<string, HistogramFrame>()
   /** Grows with every change of the histograms. */
   histogramsStamp = 0
@@ -82,6 +87,7 @@ export class Feed {
     else if (message.event === 'operations') this.operations.take(message.data, this.look)
     else if (message.event === 'structures') this.structures.take(message.data, this.look)
     else if (message.event === 'machines') this.machines.take(message.data, this.look)
+    else if (message.event === 'indexes') this.#takeIndexes(message.data.indexes)
     else {
       this.histogramsStamp += 1
       if (message.data.isWhole) this.histograms.clear()
@@ -153,8 +159,14 @@ export class Feed {
     this.operations.clear()
     this.structures.clear()
     this.machines.clear()
+    this.#takeIndexes(undefined)
     this.times.length = 0
     this.totalBytes.length = 0
+  }
+
+  #takeIndexes(indexes: readonly IndexFrame[] | undefined): void {
+    this.indexes = indexes
+    this.indexesStamp += 1
   }
 
   #clearPages(pages: number): void {

@@ -1,5 +1,6 @@
 import type {
   HistogramsFrame,
+  IndexesFrame,
   LookFrame,
   MachinesFrame,
   OperationsFrame,
@@ -50,6 +51,9 @@ export class Live implements Source {
     )
     stream.addEventListener('machines', (event) =>
       feed.take({ event: 'machines', data: JSON.parse(event.data) as MachinesFrame }),
+    )
+    stream.addEventListener('indexes', (event) =>
+      feed.take({ event: 'indexes', data: JSON.parse(event.data) as IndexesFrame }),
     )
     stream.addEventListener('open', () => {
       feed.connected = true

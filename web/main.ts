@@ -5,6 +5,7 @@ import { make } from './dom.ts'
 import { EventLogView } from './event-log-view.ts'
 import { Feed } from './feed.ts'
 import { HistogramsView } from './histograms-view.ts'
+import { IndexesView } from './indexes-view.ts'
 import { Live } from './live.ts'
 import { MachinesView } from './machines-view.ts'
 import { PagesView } from './pages-view.ts'
@@ -28,6 +29,7 @@ const views: readonly View[] = [
   new ProtocolView(feed),
   new HistogramsView(feed),
   new EventLogView(feed),
+  new IndexesView(feed),
 ]
 
 const dot = make('span', { class: 'dot' })

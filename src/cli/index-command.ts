@@ -1,27 +1,38 @@
 import process from 'node:process'
-import { type BackupOptions, connectIndex, type Index, type IndexNodeFigures } from '../index-service/index.ts'
+import { type BackupOptions, connectIndex, type Index } from '../index-service/index.ts'
 import { type Command, ExitCode } from './command.ts'
+import { showHotKeys, showNodes, shownJson, showSizes, showSlowCalls } from './index-tables.ts'
 import { endingSignals } from './interruption.ts'
-import { parseOptions } from './options.ts'
+import { integerOption, parseOptions } from './options.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { Screen } from './output/screen.ts'
-import type { Column } from './output/table.ts'
 import { formatBytes, formatCount } from './output/units.ts'
 import { UsageError } from './usage-error.ts'
 
 const table = {
   address: { type: 'string' },
   merge: { type: 'boolean', default: false },
+  count: { type: 'string', default: '20' },
+  for: { type: 'string', default: '1000' },
+  separator: { type: 'string', default: ':' },
+  depth: { type: 'string', default: '1' },
   json: { type: 'boolean', default: false },
 } as const
 
 const help = `Usage: aether index show [NAME] [--address HOST:PORT] [--json]
+       aether index slow [NAME] [--count N] [--address HOST:PORT] [--json]
+       aether index hot [NAME] [--for MS] [--count N] [--address HOST:PORT] [--json]
+       aether index sizes [NAME] [--separator TEXT] [--depth N] [--count N] [--address HOST:PORT] [--json]
        aether index backup FILE [NAME] [--address HOST:PORT]
        aether index restore FILE [NAME] [--merge] [--address HOST:PORT]
 
 Looks after an index that 'aether serve' or openIndex serves. NAME is 'index' if you leave it out.
 
-  show      a line for each node: the shards that it leads and holds, keys, memory, and keys that were evicted.
+  show      a line for each node: the shards that it leads and holds, keys, memory, keys that were evicted,
+            and calls that took long.
+  slow      the calls that took 10 ms or longer, or what openIndex or CONFIG SET says: the latest first.
+  hot       the keys that are used most in the next second, or in --for MS.
+  sizes     how many keys begin alike, and what they take: the largest first. The index is in use meanwhile.
   backup    writes all keys of all databases to FILE while the index is in use. What FILE says of the keys of one shard
             was so at one moment. FILE is replaced as a whole, and belongs to you alone (mode 0600).
   restore   puts the keys of FILE into the index, which may have another number of shards. A FILE that is not whole is
@@ -29,18 +40,28 @@ Looks after an index that 'aether serve' or openIndex serves. NAME is 'index' if
 
 Options:
   --address HOST:PORT   where a node of another machine listens; default: the nodes of this machine
+  --count N             print N lines at most; default: 20
+  --for MS              how long uses are counted; default: 1000
+  --separator TEXT      where parts of keys end; default: ':'. Those of tuples are their own
+  --depth N             how many parts a prefix has; default: 1
   --merge               keys of FILE take the place of keys of the same names, and others stay
-  --json                print the nodes as one JSON document
+  --json                print what is shown as one JSON document
 
 Exit status: 0 done; 1 it failed; 2 the command line is invalid.
 
 Examples:
   aether index show
+  aether index hot shop --for 5000
+  aether index sizes shop --depth 2
   aether index backup /var/backups/shop.index shop
   aether index restore /var/backups/shop.index shop`
 
-const WORDS = ['show', 'backup', 'restore'] as const
+const WORDS = ['show', 'slow', 'hot', 'sizes', 'backup', 'restore'] as const
+/** Those that print something of an index, and need no file. */
+const SHOWING: ReadonlySet<string> = new Set(['show', 'slow', 'hot', 'sizes'])
 const DEFAULT_NAME = 'index'
+/** Until the nodes have gone through their keys. */
+const HOT_GRACE_MS = 30_000
 
 /** `aether index`. */
 export const indexCommand: Command = {
@@ -56,12 +77,27 @@ export const indexCommand: Command = {
       const what = given === undefined ? 'say what to do' : `there is no 'npx aether-dsm index ${given}'`
       throw new UsageError(`${what}: ${WORDS.join(', ')}`, 'index')
     }
-    if (word === 'show' && operands.length > 1) throw new UsageError(`'${operands[1]}' is one word too many`, 'index')
-    const file = word === 'show' ? '' : operands[0]
+    const shows = SHOWING.has(word)
+    if (shows && operands.length > 1) throw new UsageError(`'${operands[1]}' is one word too many`, 'index')
+    const file = shows ? '' : operands[0]
     if (file === undefined) throw new UsageError(`say to which file: aether index ${word} FILE`, 'index')
-    const name = (word === 'show' ? operands[0] : operands[1]) ?? DEFAULT_NAME
+    const name = (shows ? operands[0] : operands[1]) ?? DEFAULT_NAME
+    const count = integerOption('index', '--count', values.count, 1, 10_000)
+    const forMs = integerOption('index', '--for', values.for, 1, 600_000)
+    const depth = integerOption('index', '--depth', values.depth, 1, 100)
+    const { separator, json } = values
+    if (separator === '') throw new UsageError('--separator must not be empty, try :', 'index')
     await using index = await connectIndex(name, values.address === undefined ? {} : { addresses: [values.address] })
-    if (word === 'show') show(await index.nodes(), values.json)
+    const screen = new Screen(process.stdout)
+    if (word === 'show') print(await index.nodes(), json, (nodes) => showNodes(nodes, screen))
+    else if (word === 'slow')
+      print((await index.slowLog()).slice(0, count), json, (calls) => showSlowCalls(calls, screen))
+    else if (word === 'hot')
+      print(await index.hotKeys({ forMs, count, timeoutMs: forMs + HOT_GRACE_MS }), json, (keys) =>
+        showHotKeys(keys, screen),
+      )
+    else if (word === 'sizes')
+      print(await index.sizesByPrefix({ separator, depth, count }), json, (sizes) => showSizes(sizes, screen))
     else if (word === 'backup') await backup(index, file)
     else await restore(index, file, values.merge)
     return ExitCode.Done
@@ -96,27 +132,7 @@ async function withProgress<T>(what: string, work: (watched: Watched) => Promise
   }
 }
 
-function show(nodes: readonly IndexNodeFigures[], isJson: boolean): void {
-  if (isJson) {
-    process.stdout.write(`${JSON.stringify(nodes, undefined, 2)}\n`)
-    return
-  }
-  const titles = ['node', 'process', 'leads', 'holds', 'keys', 'memory', 'of', 'waiting', 'evicted']
-  const columns = titles.map((title): Column => ({ title, align: 'right' }))
-  const rows = nodes.map(({ rank, processId, memoryBytes, shards }) => {
-    const sum = (of: (shard: (typeof shards)[number]) => number): number =>
-      shards.reduce((all, each) => all + of(each), 0)
-    return [
-      String(rank),
-      String(processId),
-      String(shards.filter(({ leader }) => leader === rank).length),
-      String(shards.length),
-      formatCount(sum(({ keys }) => keys)),
-      formatBytes(sum(({ usedBytes }) => usedBytes)),
-      formatBytes(memoryBytes),
-      formatCount(sum(({ waiting }) => waiting)),
-      formatCount(sum(({ evicted }) => evicted)),
-    ]
-  })
-  new Screen(process.stdout).table(columns, rows)
+function print<T>(what: T, isJson: boolean, show: (what: T) => void): void {
+  if (isJson) process.stdout.write(`${shownJson(what)}\n`)
+  else show(what)
 }

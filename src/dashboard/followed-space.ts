@@ -161,6 +161,7 @@ export class FollowedSpace {
       structures: [],
       structureMemory: [],
       machines: [],
+      indexes: [],
     }
     const problem = this.#problem === undefined ? {} : { problem: this.#problem }
     const space = this.#name ?? ''

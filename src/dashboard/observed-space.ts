@@ -1,6 +1,7 @@
 import { type ObservedMember, processInWords, SpaceObserver } from '../cluster/index.ts'
 import { type JournalLink, observedRegions, type ReadEvent } from '../dsm/index.ts'
 import { EventStore } from './event-store.ts'
+import { IndexLooks } from './index-looks.ts'
 import { LinkRates } from './link-rates.ts'
 import { MachineRates } from './machine-rates.ts'
 import { MemberSight } from './observed-member.ts'
@@ -49,6 +50,7 @@ export class ObservedSpace {
   readonly #links = new LinkRates()
   readonly #operations = new OperationRates()
   readonly #machines = new MachineRates()
+  readonly #indexes = new IndexLooks()
   readonly #events = new EventStore()
   readonly #structures: ObservedStructures
   readonly #knownRegions = new Set<string>()
@@ -103,6 +105,7 @@ export class ObservedSpace {
       atMs,
       arena,
     )
+    const machines = this.#machines.next(seen, atMs)
     const links = this.#links.next(this.#counted(), traffic, present, atMs)
     return {
       atMs,
@@ -115,7 +118,8 @@ export class ObservedSpace {
       regions,
       structures,
       structureMemory: memory,
-      machines: this.#machines.next(seen, atMs),
+      machines,
+      indexes: this.#indexes.next(seen, machines),
       histograms: seen.flatMap(({ histograms }): readonly HistogramFrame[] => histograms),
       log,
       lostEvents: this.#lostEvents,

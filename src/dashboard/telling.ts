@@ -2,6 +2,7 @@ import { type PageMap, PageReader } from './page-map.ts'
 import type {
   Frame,
   HistogramFrame,
+  IndexFrame,
   LinkFrame,
   LogFrame,
   MachineFrame,
@@ -50,6 +51,9 @@ export class Telling {
   /** Machines as they were last sent. */
   #machines: string | undefined
   #machinesTold: readonly MachineFrame[] | undefined
+  /** The same of indexes. */
+  #indexes: string | undefined
+  #indexesTold: readonly IndexFrame[] | undefined
   #isWhole = true
   #loggedUpTo = 0
   #histogramsMs = 0
@@ -67,6 +71,8 @@ export class Telling {
     this.#structuresTold = undefined
     this.#machines = undefined
     this.#machinesTold = undefined
+    this.#indexes = undefined
+    this.#indexesTold = undefined
     this.#isWhole = true
   }
 
@@ -85,7 +91,7 @@ export class Telling {
     this.#isWhole = false
     const missed = Math.min(log.length, logged - this.#loggedUpTo)
     this.#loggedUpTo = logged
-    const { links, histograms, operations, structures, structureMemory, machines, ...rest } = frame
+    const { links, histograms, operations, structures, structureMemory, machines, indexes, ...rest } = frame
     const lines = missed === 0 ? [] : log.slice(-missed)
     const told: Message[] = [
       { event: 'frame', data: { ...rest, log: lines, links: this.#changedLinks(links), isWhole } },
@@ -118,6 +124,12 @@ export class Telling {
       const text = JSON.stringify(data)
       if (text !== this.#machines) told.push({ event: 'machines', data })
       this.#machines = text
+    }
+    if (indexes !== this.#indexesTold) {
+      this.#indexesTold = indexes
+      const text = JSON.stringify(indexes)
+      if (text !== this.#indexes) told.push({ event: 'indexes', data: { indexes } })
+      this.#indexes = text
     }
     for (const region of regions) {
       const data = this.#changedPages(region, source.pages(region), isWhole ? Number.POSITIVE_INFINITY : BLOCKS_MAX)

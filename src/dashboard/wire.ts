@@ -203,6 +203,41 @@ export interface FailOverFrame {
   readonly decidedNs: number
 }
 
+/** An index, as the members that show it hold it. */
+export interface IndexFrame {
+  readonly name: string
+  /** How many parts its keys are divided into, and how many nodes vote in each. */
+  readonly shards: number
+  readonly replicas: number
+  readonly nodes: readonly IndexNodeFrame[]
+}
+
+/** A node of an index. */
+export interface IndexNodeFrame {
+  /** As of the member: its rank, or its slot. */
+  readonly number: number
+  /** What keys and values of all shards may take. */
+  readonly bytesMax: number
+  /** Calls that took long. */
+  readonly slow: number
+  readonly shards: readonly IndexShardFrame[]
+}
+
+/** A node's part of a shard. */
+export interface IndexShardFrame {
+  readonly shard: number
+  readonly state: 'holds' | 'opening' | 'leaving'
+  readonly leads: boolean
+  /** Entries of the log that another member shown here has applied, and this one has not; null if that is not known. */
+  readonly behind: number | null
+  readonly keys: number
+  readonly expiring: number
+  readonly waiting: number
+  readonly bytesUsed: number
+  readonly bytesHeld: number
+  readonly evicted: number
+}
+
 /** A line of the event log. */
 export interface LogFrame {
   readonly atMs: number
@@ -230,6 +265,8 @@ export interface Frame {
   readonly structureMemory: readonly StructureMemoryFrame[]
   /** By name, then by member. The same list at each look until there is a newer one, about once per second. */
   readonly machines: readonly MachineFrame[]
+  /** By name. The same list at each look until there is a newer one, about once per second. */
+  readonly indexes: readonly IndexFrame[]
   readonly histograms: readonly HistogramFrame[]
   /** New lines. */
   readonly log: readonly LogFrame[]
@@ -240,10 +277,13 @@ export interface Frame {
 /**
  * A look as it is sent to a page that has the previous look. It has only the links that changed, each as
  * {@link LINK_NUMBERS} numbers: from, to, messages, pages, bytes, latency in ns or -1, total bytes. Rates are rounded
- * to whole numbers. Histograms, operations, structures and machines are sent separately, once per second.
+ * to whole numbers. Histograms, operations, structures, machines and indexes are sent separately, once per second.
  */
 export interface LookFrame
-  extends Omit<Frame, 'links' | 'operations' | 'histograms' | 'structures' | 'structureMemory' | 'machines'> {
+  extends Omit<
+    Frame,
+    'links' | 'operations' | 'histograms' | 'structures' | 'structureMemory' | 'machines' | 'indexes'
+  > {
   readonly links: readonly number[]
   /** All links that were sent before are void. */
   readonly isWhole: boolean
@@ -285,6 +325,11 @@ export interface MachinesFrame {
   readonly machines: readonly MachineFrame[]
 }
 
+/** All indexes, if anything of them has changed since they were last sent. */
+export interface IndexesFrame {
+  readonly indexes: readonly IndexFrame[]
+}
+
 /** A message to the page, by the name of its event. */
 export type Message =
   | { readonly event: 'frame'; readonly data: LookFrame }
@@ -293,6 +338,7 @@ export type Message =
   | { readonly event: 'operations'; readonly data: OperationsFrame }
   | { readonly event: 'structures'; readonly data: StructuresFrame }
   | { readonly event: 'machines'; readonly data: MachinesFrame }
+  | { readonly event: 'indexes'; readonly data: IndexesFrame }
 
 /**
  * States of pages of one region. Each block has its number and 256 little-endian Uint16 as base64, fewer in the last

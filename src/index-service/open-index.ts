@@ -16,6 +16,7 @@ import { DEFAULT_EVICTION, EVICTION_POLICIES, type EvictionPolicy } from './node
 import type { Place } from './node/index-contract.ts'
 import { IndexNode } from './node/index-node.ts'
 import { ownAddress } from './node/own-address.ts'
+import { DEFAULT_SLOWER_THAN_US } from './node/slow-log.ts'
 import type { OnKeyEvent } from './state/key-events.ts'
 
 /** Options of {@link openIndex}. All members of a group pass the same, but for `directory` and `listen`. */
@@ -59,6 +60,8 @@ export interface OpenIndexOptions {
    * threads; for processes that do nothing else, as `aether serve`. Default `own`.
    */
   readonly thread?: 'own' | 'program'
+  /** Calls that take at least as long are noted for {@link Index.slowLog}; Infinity: none are. Default 10. */
+  readonly slowMs?: number
   /** How long to wait for a leader, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -75,6 +78,7 @@ const names: OptionNames<OpenIndexOptions> = {
   listen: true,
   inFlightMax: true,
   thread: true,
+  slowMs: true,
   timeoutMs: true,
   signal: true,
 }
@@ -138,6 +142,9 @@ export async function openNode(
     throw mustBe('options.policy', `one of ${EVICTION_POLICIES.join(', ')}`, policy)
   checkWhole('options.inFlightMax', inFlightMax, 1, Number.MAX_SAFE_INTEGER)
   if (thread !== 'own' && thread !== 'program') throw mustBe('options.thread', "'own' or 'program'", thread)
+  const { slowMs = DEFAULT_SLOWER_THAN_US / 1000 } = options
+  if (typeof slowMs !== 'number' || !(slowMs >= 0))
+    throw mustBe('options.slowMs', 'a number of milliseconds from 0 on', slowMs)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
   const place = listen === undefined ? ownPlace(group) : placeOf('options.listen', listen)
@@ -152,6 +159,7 @@ export async function openNode(
     listen: place,
     inFlightMax,
     thread,
+    slowerThanUs: slowMs === Number.POSITIVE_INFINITY ? -1 : Math.ceil(slowMs * 1000),
     timeoutMs,
     signal,
     onEvent,

@@ -1,7 +1,9 @@
 import type { Reply } from './commands/reply.ts'
+import type { LocatedOrNot } from './located.ts'
 import type { Looked } from './looked.ts'
 import type { RecordLooks } from './memory/record-looks.ts'
-import type { IndexNodeFigures } from './node/index-contract.ts'
+import type { HotKeysRequest, IndexNodeFigures, NodesHotKeys, NodesSlowCalls } from './node/index-contract.ts'
+import type { SizesPart, SizesRequest } from './state/prefix-sizes.ts'
 import type { Call, Watched } from './state/shard-command.ts'
 
 /** How long a call may take, and what ends it before. */
@@ -30,10 +32,14 @@ export interface ShardPort {
   wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply>
   /** All keys, as they are at one moment: items as `backup-items.ts` has them, whole ones in each part. */
   backup(): AsyncIterable<Uint8Array>
+  /** What keys take by their prefixes, from a cursor on: a few at a time. */
+  sizes(request: SizesRequest, limits: CallLimits): Promise<SizesPart>
   /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */
   lookAt(key: Uint8Array, db?: number): Looked | undefined
   lookAtField(key: Uint8Array, field: Uint8Array, db?: number): Looked | undefined
-  /** The same for many reads at once, until the end of this turn; undefined as above. */
+  /** Where the string at a key lies in memory of this machine, or a field of the hash there: undefined as above. */
+  locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot>
+  /** As `lookAt` for many reads at once, until the end of this turn; undefined as above. */
   looks(): RecordLooks | undefined
 }
 
@@ -44,5 +50,11 @@ export interface IndexPort {
   shard(number: number): ShardPort
   /** What each node holds that can be asked, by rank. */
   figures(limits: CallLimits): Promise<readonly IndexNodeFigures[]>
+  /** What took long at each node that can be asked. */
+  slowCalls(limits: CallLimits): Promise<readonly NodesSlowCalls[]>
+  /** Keys that each node that can be asked sees used from now on. */
+  hotKeys(request: HotKeysRequest, limits: CallLimits): Promise<readonly NodesHotKeys[]>
+  /** Calls of a program of this process have ended. */
+  callsEnded?(shard: ShardPort, calls: readonly Call[], tookMs: number): void
   close(): Promise<void>
 }

@@ -79,7 +79,7 @@ export class DoorServices {
     this.router = new Router(node, settings)
     this.parameters = new DoorParameters(settings, this.notifications, node)
     this.tracking = new Tracking(this)
-    this.activity = new Activity(this.parameters)
+    this.activity = new Activity(this.parameters, node.slowLog)
     this.scripts = new Scripts({
       publisher: this.publisher,
       activity: this.activity,

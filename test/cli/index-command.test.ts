@@ -37,13 +37,34 @@ test('an index is shown, written to a file, and restored into another one', asyn
   await Promise.all(Array.from({ length: 50 }, (_, key) => index.set(`key ${key}`, 'value')))
   const shown = aether('index', 'show', name)
   assert.equal(shown.status, 0, shown.stderr)
-  assert.match(shown.stdout, /node +process +leads +holds +keys +memory +of +waiting +evicted\n/)
-  assert.match(shown.stdout, /\n +0 +\d+ +3 +3 +50 +\S+ \S+ +64(\.0)? MiB +0 +0\n/)
+  assert.match(shown.stdout, /node +process +leads +holds +keys +memory +of +waiting +evicted +slow\n/)
+  assert.match(shown.stdout, /\n +0 +\d+ +3 +3 +50 +\S+ \S+ +64(\.0)? MiB +0 +0 +\d+\n/)
   const nodes = JSON.parse(aether('index', 'show', name, '--json').stdout) as IndexNodeFigures[]
   assert.deepEqual(
     nodes.map(({ shards }) => shards.reduce((keys, shard) => keys + shard.keys, 0)),
     [50],
   )
+  const sizes = aether('index', 'sizes', name, '--separator', ' ')
+  assert.equal(sizes.status, 0, sizes.stderr)
+  assert.match(sizes.stdout, /memory +keys +database +prefix\n +\S+ \S+ +50 +0 +key\n/)
+  const inJson = JSON.parse(aether('index', 'sizes', name, '--separator', ' ', '--json').stdout) as {
+    prefixes: { prefix: string; keys: number }[]
+  }
+  assert.deepEqual(
+    inJson.prefixes.map(({ prefix, keys }) => [prefix, keys]),
+    [['key ', 50]],
+  )
+  assert.match(aether('index', 'hot', name, '--for', '1').stdout, /uses +database +key\n/)
+  // Longer than the 10 ms of the default.
+  const script = Array.from({ length: 100_000 }, () => 'x')
+  await index.setAt('many').add(...script.map((text, at) => text + at))
+  await index.call('SORT', 'many', 'ALPHA')
+  const slow = aether('index', 'slow', name, '--count', '2')
+  assert.match(
+    slow.stdout,
+    /time \(UTC\) +took +node +client +command\n +\d{4}-\d\d-\d\d \S+ +\S+ m?s +0 +client \d+ +SORT many ALPHA\n/,
+  )
+  await index.delete('many')
   const file = join(folder, 'shop.index')
   const backup = aether('index', 'backup', file, name)
   assert.equal(backup.status, 0, backup.stderr)
@@ -63,8 +84,11 @@ test('errors name the fix', () => {
   const file = join(folder, 'none.index')
   writeFileSync(file, 'nonsense')
   for (const [args, words, code] of [
-    [[], /say what to do: show, backup, restore/, 2],
+    [[], /say what to do: show, slow, hot, sizes, backup, restore/, 2],
     [['backups'], /there is no 'npx aether-dsm index backups'/, 2],
+    [['hot', 'a', 'b'], /'b' is one word too many/, 2],
+    [['sizes', '--separator', ''], /--separator must not be empty/, 2],
+    [['hot', '--for', '0'], /--for/, 2],
     [['backup'], /say to which file: aether index backup FILE/, 2],
     [['show', 'a', 'b'], /'b' is one word too many/, 2],
     [['show', '--address', 'nowhere'], /options.addresses\[0\]/, 1],

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { showTop } from '../../src/cli/top/top-view.ts'
-import type { Frame, LinkFrame, MachineFrame, MemberFrame } from '../../src/dashboard/index.ts'
+import type { Frame, IndexFrame, LinkFrame, MachineFrame, MemberFrame } from '../../src/dashboard/index.ts'
 
 /** What `aether top` shows of members, of whom some have ranks, and of what flows between them. */
 function shown(
@@ -11,6 +11,7 @@ function shown(
   ends: readonly (readonly [number, number])[],
   machines: readonly MachineFrame[] = [],
   structures: Frame['structures'] = [],
+  indexes: readonly IndexFrame[] = [],
 ) {
   let text = ''
   const stream = new Writable({
@@ -35,6 +36,7 @@ function shown(
       structures,
       structureMemory: [],
       machines,
+      indexes,
       histograms: [],
       log: [],
     },
@@ -109,4 +111,30 @@ test('top shows how many jobs of a queue are in each state', () => {
   const queue = { region: 'structures', name: 'mails', kind: 'jobs', entries: 5, evictions: 0, expirations: 0 } as const
   const text = shown([{ slot: 0, rank: null }], [], [], [{ ...still, ...queue, now: '3 waiting, 2 completed' }])
   assert.match(text, /^ *mails +jobs +5 .* 3 waiting, 2 completed$/m)
+})
+
+test('top shows what each node of an index leads and holds, and what moves', () => {
+  const part = {
+    state: 'holds',
+    behind: 0,
+    keys: 1000,
+    expiring: 0,
+    waiting: 0,
+    bytesUsed: 2 ** 20,
+    bytesHeld: 0,
+  } as const
+  const holds = (shard: number, more: object = {}) => ({ ...part, evicted: 0, shard, leads: false, ...more })
+  const node = { bytesMax: 2 ** 30, slow: 0 }
+  const nodes = [
+    { ...node, number: 0, slow: 7, shards: [holds(0, { leads: true }), holds(1, { leads: true, waiting: 2 })] },
+    { ...node, number: 1, shards: [holds(0, { behind: 30, evicted: 5 }), holds(1, { state: 'opening', keys: 0 })] },
+  ]
+  const members = [
+    { slot: 0, rank: 0 },
+    { slot: 1, rank: 1 },
+  ]
+  const text = shown(members, [], [], [], [{ name: 'users\n', shards: 2, replicas: 3, nodes }])
+  assert.match(text, /^ *users\? +rank 0 +2 +2 of 2 +- +2,000 +2\S* MiB +1\S* GiB +- +2 +- +7$/m)
+  assert.match(text, /^ *users\? +rank 1 +0 +1 of 2 +1 +1,000 +2\S* MiB +1\S* GiB +30 +- +5 +-$/m)
+  assert.doesNotMatch(shown(members, []), /index/)
 })

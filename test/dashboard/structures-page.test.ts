@@ -86,6 +86,14 @@ describe('the tab of structures, in a real browser', { skip }, () => {
         await browser.evaluate<string>(machines),
         /second\s+rank 1\s+leads\s+2\s[\s\S]*200 µs · 400 µs · 600 µs · 900 µs/,
       )
+      await browser.press('9')
+      const indexes = "document.querySelector('#indexes').innerText"
+      await browser.until(`/<img.*rank 0.*4.*1(\\.\\d+)? GiB/s.test(${indexes})`, 'the names of indexes, too')
+      assert.match(await browser.evaluate<string>(indexes), /0\s+0–4095\s+rank 0\s+1 opening/)
+      const strips = await browser.evaluate(
+        "[...document.querySelectorAll('#indexes .strip')].map((strip) => [...strip.children].map((part) => part.className).join())",
+      )
+      assert.deepEqual(strips, ['leads,leads,leads,leads', 'opening,not here,not here,not here'])
       assert.deepEqual(browser.errors, [])
       assert.equal(await browser.evaluate("'broken' in window"), false)
     } finally {

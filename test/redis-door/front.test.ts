@@ -256,6 +256,12 @@ test('the slow log and latency events keep what took long', async () => {
   assert.match(String(address), /^127\.0\.0\.1:\d+$/)
   assert.equal(name, '')
   assert.equal(await client.ask('SLOWLOG', 'LEN'), 1)
+  assert.deepEqual(
+    door.node.slowLog.entries.map(({ id }) => id),
+    [0],
+  )
+  await client.ask('CONFIG', 'SET', 'slowlog-max-len', '0')
+  assert.equal(await client.ask('SLOWLOG', 'LEN'), 0)
   await client.ask('DEBUG', 'SLEEP', '0.01')
   const [[event, , last, most]] = (await client.ask('LATENCY', 'LATEST')) as [Answer[]]
   assert.equal(event, 'command')

@@ -1,4 +1,12 @@
-import type { Frame, MachineFrame, MemberFrame, RegionFrame, StructureFrame } from '../../dashboard/index.ts'
+import type {
+  Frame,
+  IndexFrame,
+  IndexNodeFrame,
+  MachineFrame,
+  MemberFrame,
+  RegionFrame,
+  StructureFrame,
+} from '../../dashboard/index.ts'
 import type { Screen } from '../output/screen.ts'
 import type { Column } from '../output/table.ts'
 import { formatBytes, formatCount, formatRate, formatTime, processText } from '../output/units.ts'
@@ -9,6 +17,7 @@ const LINKS_MAX = 8
 const REGIONS_MAX = 12
 const STRUCTURES_MAX = 10
 const MACHINES_MAX = 12
+const INDEX_NODES_MAX = 12
 const LOG_MAX = 5
 
 const right = (title: string): Column => ({ title, align: 'right' })
@@ -51,6 +60,7 @@ export function showTop(frame: Frame, screen: Screen): void {
   showRegions(regions, screen)
   showStructures(structures, screen)
   showMachines(frame, screen)
+  showIndexes(frame, screen)
   for (const { text } of log.slice(-LOG_MAX)) screen.line(`  ${paint('dim', text)}`)
   if (frame.lostEvents > 0) screen.line(`  ${paint('dim', `${formatCount(frame.lostEvents)} events were missed`)}`)
 }
@@ -173,6 +183,41 @@ function machineRow(
     formatRate(rate),
     formatCount(proposing),
     failOver === null ? '-' : formatTime(failOver.decidedNs / 1e6),
+  ]
+}
+
+/** Nodes of indexes. */
+function showIndexes({ indexes, members }: Frame, screen: Screen): void {
+  if (indexes.length === 0) return
+  const name = namesIn(members)
+  const rows = indexes.flatMap((index) => index.nodes.map((node) => indexRow(index, node, name)))
+  const titles = ['leads', 'holds', 'moving', 'keys', 'memory', 'of', 'behind', 'waiting', 'evicted', 'slow']
+  screen.line()
+  screen.table([left('index'), left('member'), ...titles.map(right)], rows.slice(0, INDEX_NODES_MAX))
+  more(rows.length - INDEX_NODES_MAX, 'node', screen)
+}
+
+function indexRow(
+  { name, shards }: IndexFrame,
+  { number, bytesMax, slow, shards: held }: IndexNodeFrame,
+  nameOfNumber: (number: number) => string,
+): string[] {
+  const sum = (of: (shard: (typeof held)[number]) => number): number => held.reduce((all, each) => all + of(each), 0)
+  const moving = held.filter(({ state }) => state !== 'holds').length
+  const orNone = (amount: number): string => (amount === 0 ? '-' : formatCount(amount))
+  return [
+    plainName(name),
+    nameOfNumber(number),
+    String(held.filter(({ leads }) => leads).length),
+    `${held.length - moving} of ${shards}`,
+    orNone(moving),
+    formatCount(sum(({ keys }) => keys)),
+    formatBytes(sum(({ bytesUsed }) => bytesUsed)),
+    formatBytes(bytesMax),
+    orNone(Math.max(0, ...held.map(({ behind }) => behind ?? 0))),
+    orNone(sum(({ waiting }) => waiting)),
+    orNone(sum(({ evicted }) => evicted)),
+    orNone(slow),
   ]
 }
 

@@ -11,6 +11,8 @@ export const RECORDED_TEXT_MAX = 4096
 const ROWS_MAX = 100_000
 const BLOCK_PAGES = 256
 const LIST_MAX = 4_000_000
+/** An index has at most as many. */
+const SHARDS_MAX = 256
 
 const number: Check = (value) => typeof value === 'number' && Number.isFinite(value)
 const text: Check = (value) => typeof value === 'string' && value.length <= RECORDED_TEXT_MAX
@@ -133,6 +135,20 @@ const machine = fields({
   proposing: number,
   failOver: orNull(failOver),
 })
+const indexShard = fields({
+  shard: rank,
+  state: word('holds', 'opening', 'leaving'),
+  leads: boolean,
+  behind: orNull(number),
+  keys: number,
+  expiring: number,
+  waiting: number,
+  bytesUsed: number,
+  bytesHeld: number,
+  evicted: number,
+})
+const indexNode = fields({ number: rank, bytesMax: number, slow: number, shards: list(indexShard, SHARDS_MAX) })
+const index = fields({ name: text, shards: whole(SHARDS_MAX), replicas: number, nodes: list(indexNode) })
 
 const checks: Readonly<Record<string, Check>> = {
   frame: fields({
@@ -161,6 +177,7 @@ const checks: Readonly<Record<string, Check>> = {
     memory: list(structureMemory),
   }),
   machines: fields({ machines: list(machine) }),
+  indexes: fields({ indexes: list(index) }),
   events: fields({ region: text, left: number, beginNs: number, events: numbers(EVENT_NUMBERS) }),
   pages: (value) => {
     if (!fields({ region: text, pages: whole(RECORDED_PAGES_MAX), isNew: boolean, blocks: list(Array.isArray) })(value))

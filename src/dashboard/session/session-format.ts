@@ -28,10 +28,13 @@ const MAGIC: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 4)
 const Flag = { Whole: 1, End: 2 } as const
 
 export const SESSION_FORMAT = 'aether-dashboard-session'
-/** The version that is written. Version 2 added operations of links, version 3 structures, version 4 machines. */
-export const SESSION_VERSION = 4
+/**
+ * The version that is written. Version 2 added operations of links, version 3 structures, version 4 machines, version 5
+ * indexes.
+ */
+export const SESSION_VERSION = 5
 /** Versions that can be read. */
-export const SESSION_VERSIONS: readonly number[] = [1, 2, 3, SESSION_VERSION]
+export const SESSION_VERSIONS: readonly number[] = [1, 2, 3, 4, SESSION_VERSION]
 /**
  * The maximum size of a part in the file, its maximum size unpacked, and its maximum number of lines. A recorder starts
  * another part before it exceeds them; a part that exceeds them is damaged.

@@ -1,4 +1,5 @@
 import { ReadIndex } from '../../consensus/index.ts'
+import { type LocatedOrNot, locate } from '../located.ts'
 import { isThere, type Looked, lookedInto } from '../looked.ts'
 import { type Found, TableReader } from '../memory/table-reader.ts'
 import type { NodeCard, ShardSight } from '../node/index-contract.ts'
@@ -41,6 +42,16 @@ export class ForeignReads {
     const swaps = this.#table?.swaps
     const looked = this.#fieldIn(key, field, this.#spaceOf(db))
     return this.#isSteady(swaps) ? looked : undefined
+  }
+
+  /** Where the string at a key lies, or a field of the hash there. It is as fresh as a look. */
+  locate(key: Uint8Array, field: Uint8Array | undefined): LocatedOrNot {
+    const table = this.#table
+    const swaps = table?.swaps
+    const index = this.#readIndex.confirm()
+    if (table === undefined || index === undefined || table.applied < index) return undefined
+    const located = locate(table, this.#keys, { key, field, space: table.spaceOf(0) })
+    return table.applied < index || !this.#isSteady(swaps) ? undefined : located
   }
 
   close(): void {

@@ -4,10 +4,13 @@ import { connectLink, type MessageLink } from '../../messaging/index.ts'
 import { type Channel, type Client, openChannel, RpcError } from '../../rpc/index.ts'
 import { IndexError } from '../errors.ts'
 import {
+  type HotKeysRequest,
   type IndexNodeFigures,
   type IndexSight,
   indexService,
   type NodeCard,
+  type NodesHotKeys,
+  type NodesSlowCalls,
   type Place,
   placeOfNode,
   type ShardSight,
@@ -84,7 +87,23 @@ export class IndexClient implements IndexPort {
     return client
   }
 
-  async figures({ timeoutMs, signal }: CallLimits): Promise<readonly IndexNodeFigures[]> {
+  figures(limits: CallLimits): Promise<readonly IndexNodeFigures[]> {
+    return this.#ofEach(limits, (client, options) => client.figures(undefined, options))
+  }
+
+  slowCalls(limits: CallLimits): Promise<readonly NodesSlowCalls[]> {
+    return this.#ofEach(limits, (client, options) => client.slow(undefined, options))
+  }
+
+  hotKeys(request: HotKeysRequest, limits: CallLimits): Promise<readonly NodesHotKeys[]> {
+    return this.#ofEach(limits, (client, options) => client.hot(request, options))
+  }
+
+  /** What each node says that can be asked, by rank. */
+  async #ofEach<T extends { readonly rank: number }>(
+    { timeoutMs, signal }: CallLimits,
+    ask: (client: NodeClient, options: { timeoutMs: number; signal: AbortSignal }) => Promise<T>,
+  ): Promise<readonly T[]> {
     this.#checkOpen()
     const known = [...this.#placesOf(this.#sight?.nodes ?? []), ...this.#options.places()]
     const places = [...new Map(known.map((place) => [keyOf(place), place])).values()]
@@ -92,11 +111,11 @@ export class IndexClient implements IndexPort {
     const asked = await Promise.all(
       places.map(async (place) => {
         const met = await this.#meet(place, timeoutMs)
-        return await met?.client.figures(undefined, { timeoutMs, signal: ends }).catch(() => undefined)
+        return met && (await ask(met.client, { timeoutMs, signal: ends }).catch(() => undefined))
       }),
     )
     signal?.throwIfAborted()
-    const byRank = new Map(asked.flatMap((figures) => (figures === undefined ? [] : [[figures.rank, figures]])))
+    const byRank = new Map(asked.flatMap((answer) => (answer === undefined ? [] : [[answer.rank, answer] as const])))
     return [...byRank.values()].sort((one, other) => one.rank - other.rank)
   }
 
@@ -105,6 +124,13 @@ export class IndexClient implements IndexPort {
     for (const { reads } of this.#known.values()) reads?.close()
     this.#known.clear()
     await Promise.all([...this.#met.values()].map(({ channel }) => channel.close()))
+  }
+
+  /** Whether the leader of a shard is on this machine; while none is known, whether any node is. */
+  isHere(shard: number): boolean {
+    const leader = this.#known.get(shard)?.sight.leader
+    const nodes = (this.#sight?.nodes ?? []).filter(({ rank }) => leader === undefined || rank === leader)
+    return nodes.some(({ machine }) => machine === this.#machine)
   }
 
   /** The memory of a shard, if it is known here. */

@@ -1,9 +1,11 @@
 import { Buffer } from 'node:buffer'
 import type { Reply } from '../commands/reply.ts'
+import { againUntilKnown, type LocatedOrNot } from '../located.ts'
 import type { Looked } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
 import { PIECE_BYTES } from '../node/index-contract.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
+import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
 import type { IndexClient } from './index-client.ts'
 
@@ -61,6 +63,11 @@ export class ShardClient implements ShardPort {
     }
   }
 
+  sizes(request: SizesRequest, limits: CallLimits): Promise<SizesPart> {
+    const asked = { ...request, shard: this.#shard }
+    return this.#index.ask(this.#shard, limits, true, (client, options) => client.sizes(asked, options))
+  }
+
   lookAt(key: Uint8Array, db: number = 0): Looked | undefined {
     const looked = this.#index.readsOf(this.#shard)?.string(key, db)
     if (looked === undefined) this.#index.lookAgain(this.#shard)
@@ -71,6 +78,15 @@ export class ShardClient implements ShardPort {
     const looked = this.#index.readsOf(this.#shard)?.field(key, field, db)
     if (looked === undefined) this.#index.lookAgain(this.#shard)
     return looked
+  }
+
+  async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot> {
+    if (!this.#index.isHere(this.#shard)) return undefined
+    return await againUntilKnown(limits, () => {
+      const located = this.#index.readsOf(this.#shard)?.locate(key, field)
+      if (located === undefined) this.#index.lookAgain(this.#shard)
+      return located
+    })
   }
 
   /** Only the process that holds the shard answers many at once. */

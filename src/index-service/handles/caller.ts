@@ -56,7 +56,9 @@ export class IndexCaller {
   async oneIn(shard: ShardPort, call: Call, options: IndexCallOptions): Promise<Reply> {
     const limits = limitsOf(options)
     const isWrite = commandNamed(call.name)?.isWrite !== false
-    const replies = isWrite ? await shard.run([call], undefined, limits) : await shard.read([call], limits)
+    const replies = await this.#timed(shard, [call], () =>
+      isWrite ? shard.run([call], undefined, limits) : shard.read([call], limits),
+    )
     return unlessFault(replies![0]!)
   }
 
@@ -79,7 +81,19 @@ export class IndexCaller {
       calls,
       (watched ?? []).map(({ key }) => key),
     )
-    return (await shard.run(calls, watched, limitsOf(options))) ?? undefined
+    return (await this.#timed(shard, calls, () => shard.run(calls, watched, limitsOf(options)))) ?? undefined
+  }
+
+  /** A node notes what has taken long. Of a client, its node does. */
+  async #timed<T>(shard: ShardPort, calls: readonly Call[], work: () => Promise<T>): Promise<T> {
+    const { port } = this
+    if (port.callsEnded === undefined) return await work()
+    const startMs = performance.now()
+    try {
+      return await work()
+    } finally {
+      port.callsEnded(shard, calls, performance.now() - startMs)
+    }
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
@@ -106,6 +120,40 @@ export class IndexCaller {
       for (const at of places) if (args[at] !== undefined) see(args[at])
     }
     return this.port.shard(found ?? 0)
+  }
+}
+
+/** Where a value lies: what `locate` of an index and of a hash resolve with. */
+interface ValuePlace {
+  readonly processId: number
+  readonly path: string
+  readonly offset: number
+  readonly length: number
+  readonly version: number
+  readonly expiresAtMs: number | undefined
+  readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
+}
+
+/** @throws IndexError if the memory cannot be read from here, or something else is there. */
+export async function placeIn(
+  shard: ShardPort,
+  key: Uint8Array,
+  options: IndexCallOptions,
+  field?: Uint8Array,
+): Promise<ValuePlace | undefined> {
+  const located = await shard.locate(key, limitsOf(options), field)
+  if (located === undefined)
+    throw new IndexError('UNREACHABLE', 'no memory of this machine that can be read now has the value; use get()')
+  if (located === 'other type') throw errorOf({ fault: 'WRONGTYPE', message: '' })
+  if (located === null) return undefined
+  const { processId, descriptor, offset, length, version, expireAtMs, unchanged } = located
+  const pathOf = (number: number): string => `/proc/${processId}/fd/${number}`
+  return {
+    processId,
+    path: pathOf(descriptor),
+    ...{ offset, length, version },
+    expiresAtMs: expireAtMs === 0 ? undefined : expireAtMs,
+    unchanged: unchanged.map((word) => ({ path: pathOf(word.descriptor), offset: word.offset, value: word.value })),
   }
 }
 

@@ -8,7 +8,9 @@ import {
   type IndexValue,
   type KeyCaller,
   numberOf,
+  placeIn,
 } from './caller.ts'
+import type { Index } from './index-handle.ts'
 
 /** Fields of a hash with their values. */
 export type IndexFields = Readonly<Record<string, IndexValue>> | readonly (readonly [string | Uint8Array, IndexValue])[]
@@ -29,6 +31,13 @@ export class IndexHash {
     const looked = this.#at.shard.lookAtField(this.#at.key, bytes)
     if (looked instanceof Uint8Array || looked === null) return bufferOf(looked)
     return bufferOf(await this.#at.call('get', 'HGET', [bytes], options))
+  }
+
+  /** Where the value of a field lies in memory of this machine: as `locate` of the index. */
+  async locate(field: string | Uint8Array, options: IndexCallOptions = {}): ReturnType<Index['locate']> {
+    const bytes = bytesOfValue(field, 'field')
+    checkOptions('locate', options, callNames)
+    return await placeIn(this.#at.shard, this.#at.key, options, bytes)
   }
 
   /** Store a field, or several; how many are new. */

@@ -33,10 +33,12 @@ import {
   limitsOf,
   numberOf,
   owned,
+  placeIn,
   unlessFault,
 } from './caller.ts'
 import { IndexHash } from './hash-handle.ts'
 import { IndexList } from './list-handle.ts'
+import { hotKeys, sizesByPrefix, slowCalls } from './observations.ts'
 import { merged, RangePages } from './range-pages.ts'
 import { IndexSet } from './set-handle.ts'
 import { IndexSortedSet } from './sorted-set-handle.ts'
@@ -295,6 +297,61 @@ export class Index implements AsyncDisposable {
   }
 
   /**
+   * Calls that took `slowMs` of `openIndex` or longer, from when they came to a node until they were answered. It has
+   * the last 128 of each node that can be asked, the latest first. Reads of memory are not among them.
+   */
+  async slowLog(options: IndexCallOptions = {}): Promise<
+    readonly {
+      /** Rank of the node that noted it. */
+      readonly node: number
+      /** When it was answered, in milliseconds since 1970. */
+      readonly atMs: number
+      readonly tookMs: number
+      /** The name of the command and its arguments; long ones are cut. */
+      readonly command: readonly Buffer[]
+      /** Whose call: an address of a client of Redis, the number of a client of the node, or the node. */
+      readonly client: string
+    }[]
+  > {
+    return await slowCalls(this.#caller, options)
+  }
+
+  /**
+   * The keys of all databases that are used most in the next `forMs`, 1000 by default. There are up to `count`, 10 by
+   * default, the most used first. Reads of memory by clients are included. Uses are counted only while someone asks;
+   * those of two keys may rarely be taken for one. Keys that are gone by the end are not listed.
+   */
+  async hotKeys(
+    options: IndexCallOptions & { readonly forMs?: number; readonly count?: number } = {},
+  ): Promise<readonly { readonly db: number; readonly key: Buffer | readonly TuplePart[]; readonly uses: number }[]> {
+    return await hotKeys(this.#caller, options)
+  }
+
+  /**
+   * How many keys begin alike, and what they take, in all databases. There are up to `count` prefixes, 100 by default,
+   * the largest first, and the `rest`. A prefix is the first `depth` parts of a key, 1 by default, but never all of
+   * them. The parts of text and bytes end at `separator`, `:` by default; those of tuples are their own. Keys are gone
+   * through a few at a time, so those that come or go meanwhile may count or not.
+   */
+  async sizesByPrefix(
+    options: IndexCallOptions & {
+      readonly separator?: string
+      readonly depth?: number
+      readonly count?: number
+    } = {},
+  ): Promise<{
+    readonly prefixes: readonly {
+      readonly db: number
+      readonly prefix: Buffer | readonly TuplePart[]
+      readonly keys: number
+      readonly bytes: number
+    }[]
+    readonly rest: { readonly keys: number; readonly bytes: number }
+  }> {
+    return await sizesByPrefix(this.#caller, options)
+  }
+
+  /**
    * Write all keys of all databases to a file, while the index is in use. What it says of the keys of one shard was so
    * at one moment. The file takes its name when all of it is on the disk, and belongs to you alone (mode 0600). Returns
    * its length.
@@ -316,6 +373,38 @@ export class Index implements AsyncDisposable {
     checkBackup('restore', path, options, { ...backupNames, merge: true })
     if (options.merge !== undefined) checkBoolean('options.merge', options.merge)
     return { keys: await restoreBackup(this.#caller.port, path, options) }
+  }
+
+  /**
+   * Where the string at a key lies in memory of this machine, so that a program can read it itself; undefined if there
+   * is none. Read the bytes first, and after them the words of `unchanged`. If they have the values that are given
+   * here, the bytes are the whole value, and the node had no newer one. Otherwise ask again.
+   *
+   * A node that no longer leads does not learn of newer values: {@link Index.versions} tells.
+   * @throws IndexError `ERR_AETHER_INDEX_UNREACHABLE` if no memory of this machine has it, `…_WRONG_TYPE`
+   */
+  async locate(
+    key: IndexKey,
+    options: IndexCallOptions = {},
+  ): Promise<
+    | {
+        /** Of the node whose memory it is. */
+        readonly processId: number
+        readonly path: string
+        readonly offset: number
+        readonly length: number
+        /** Of the key. */
+        readonly version: number
+        /** Milliseconds since 1970; undefined if it stays. */
+        readonly expiresAtMs: number | undefined
+        /** Words of 32 bits, little-endian. */
+        readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
+      }
+    | undefined
+  > {
+    checkOptions('locate', options, callNames)
+    const bytes = bytesOfKey(key)
+    return await placeIn(this.#caller.shardOf(bytes), bytes, options)
   }
 
   /** The hash at a key: fields with values. */

@@ -25,6 +25,8 @@
  *      twice; odd while it happens
  * 10 number of segments of marks
  * 11 what marks say
+ * 12 place of the segment that counts uses,
+ *      0 while none are counted
  * 16 the space of each database
  * 32 places of the segments of marks
  * 1024 descriptors of the chunks, in the owner's process
@@ -41,7 +43,8 @@
  *    before and after, and so was the number of buckets.
  * 4. A database's records lie in the space that its word says, as long as word 9 is even and stays the same. A space is
  *    a part of the key of a record: see `record-format.ts`.
- * 5. Segments of marks hold nothing else and are never used again: readers set marks, too. See `use-marks.ts`.
+ * 5. Segments of marks and counts hold nothing else and are never used again: readers write there, too. See
+ *    `use-marks.ts` and `use-counts.ts`.
  * 6. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
  *
  * The bounded waste and the cleaning are those of log-structured memory (Rumble, Kejriwal and Ousterhout,
@@ -74,6 +77,7 @@ export const HeaderWord = {
   Swaps: 9,
   MarkSegments: 10,
   MarkMode: 11,
+  UseCounts: 12,
   Spaces: 16,
   Marks: 32,
   Descriptors: 1024,

@@ -24,6 +24,7 @@ import {
 } from './layout.ts'
 import type { RecordSample, RecordSampler, Records, SampleOptions } from './records.ts'
 import { Segments } from './segments.ts'
+import { UseCounts, type UseWindow } from './use-counts.ts'
 import { type MarkModeNumber, UseMarks } from './use-marks.ts'
 
 const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
@@ -37,6 +38,7 @@ export class RecordTable implements Records, RecordSampler {
   readonly #segments: Segments
   readonly #seed: number
   readonly #marks: UseMarks
+  readonly #counts: UseCounts
   #size = 0
   #applied = 0
   #buckets = 0
@@ -54,6 +56,7 @@ export class RecordTable implements Records, RecordSampler {
     this.#segments = new Segments((place) => this.#moved(place))
     const { words } = this.#segments.header
     this.#marks = new UseMarks(words, (place) => this.#chunkOf(place))
+    this.#counts = new UseCounts(words, (place) => this.#chunkOf(place))
     words[HeaderWord.Version] = LAYOUT_VERSION
     words[HeaderWord.Seed] = this.#seed
     words[HeaderWord.Process] = process.pid
@@ -132,6 +135,43 @@ export class RecordTable implements Records, RecordSampler {
   mark(mode: MarkModeNumber | undefined, nowMs: number): void {
     if (mode === undefined) this.#marks.end()
     else if (mode !== this.#marks.mode) this.#marks.begin(mode, this.#size, nowMs, () => this.#segments.fix())
+  }
+
+  /** Count from now on how often records are used, also by those who read from outside. */
+  countUses(): UseWindow {
+    return this.#counts.begin(() => this.#segments.fix())
+  }
+
+  /** Uses are counted. */
+  get isCounting(): boolean {
+    return this.#counts.isOn
+  }
+
+  /** The owner uses a record: its own looks do not count by themselves. */
+  use(key: Uint8Array): void {
+    this.#counts.use(hashBytes(key, key.length, this.#seed))
+  }
+
+  /** Of about `count` records from a cursor on: keys (copies) that were used more than `above` times. */
+  usedMore(
+    window: UseWindow,
+    cursor: number,
+    { count, above, accepts }: { count: number; above: () => number; accepts: (firstByte: number) => boolean },
+    found: (key: Uint8Array, uses: number) => void,
+  ): number {
+    let at = cursor >>> 0
+    let looked = 0
+    do {
+      const bucket = bucketOf(at, this.#buckets)
+      this.#walk(bucket, ({ words }, word) => {
+        looked += 1
+        const uses = window.usesOf(words[word]!)
+        const place = words[word + 1]!
+        if (uses > above() && accepts(this.#firstByteAt(place))) found(this.#keyAt(place).slice(), uses)
+      })
+      at = nextInReverse(at, this.#maskOf(bucket))
+    } while (at !== 0 && looked < count)
+    return at
   }
 
   idleMs(key: Uint8Array, nowMs: number): number | undefined {

@@ -19,6 +19,7 @@ import {
   UNIT_BYTES,
   UNIT_MASK,
 } from './layout.ts'
+import { UseCounts } from './use-counts.ts'
 import { UseMarks } from './use-marks.ts'
 
 /** A table that changes faster than it is read is asked for by other means. */
@@ -29,21 +30,49 @@ const CHAIN_MAX = 64
 /** What a look found: the value, `undefined` for no such key, `'unknown'` if the table could not be read. */
 export type Found = Uint8Array | undefined | 'unknown'
 
+/** A word of 32 bits in a chunk of the owner's process. */
+interface TableWord {
+  readonly descriptor: number
+  /** Bytes from the start of the chunk. */
+  readonly offset: number
+  readonly value: number
+}
+
+/** Where the value of a record lies. */
+export interface RecordPlace {
+  /** Of its chunk, in the owner's process. */
+  readonly descriptor: number
+  /** Bytes from the start of the chunk. */
+  readonly offset: number
+  readonly length: number
+  /**
+   * What is read there is the whole value as long as these words have these values afterwards. They are the slot that
+   * names the record, and how often segments were used again and spaces swapped. See the rules of `layout.ts`.
+   */
+  readonly unchanged: readonly TableWord[]
+}
+
 /**
  * The table of another process, read while that one writes it. It never returns a value that is torn or was freed; see
  * the numbered rules of `layout.ts`. Everything that it reads may be anything, so every place and length is checked.
  */
 export class TableReader {
-  readonly #processId: number
+  readonly processId: number
   readonly #chunks: Chunk[]
   readonly #seed: number
   readonly #marks: UseMarks
+  readonly #counts: UseCounts
+  /** The slot that was found last, and the record that it named. */
+  #slot = { chunk: 0, word: 0 }
+  #record = 0
 
   private constructor(processId: number, header: Chunk) {
-    this.#processId = processId
+    this.processId = processId
     this.#chunks = [header]
     this.#seed = header.words[HeaderWord.Seed]!
-    this.#marks = new UseMarks(header.words, (place) => this.#chunkOf(place, SEGMENT_BYTES))
+    const chunkOf = (place: number): Chunk | undefined => this.#chunkOf(place, SEGMENT_BYTES)
+    this.#marks = new UseMarks(header.words, chunkOf)
+    this.#counts = new UseCounts(header.words, chunkOf)
   }
 
   /** Undefined if it cannot be reached from here. */
@@ -89,14 +118,48 @@ export class TableReader {
       // Nothing that was alive at the beginning was written over meanwhile.
       if (Atomics.load(words, HeaderWord.Reused) !== reused) continue
       if (found === 'again' || Atomics.load(words, HeaderWord.Buckets) !== buckets) continue
-      if (found !== undefined) this.#marks.use(hash, Date.now())
+      if (found !== undefined) this.#used(hash)
       return found
     }
     return 'unknown'
   }
 
+  /** The value of a key, and where it lies. */
+  find(key: Uint8Array): { readonly value: Uint8Array; readonly place: RecordPlace } | undefined | 'unknown' {
+    const { words } = this.#chunks[0]!
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const reused = Atomics.load(words, HeaderWord.Reused)
+      const { swaps } = this
+      const value = this.get(key)
+      if (!(value instanceof Uint8Array)) return value
+      const { chunk, word } = this.#slot
+      // What the slot names now is the same record, or it has been replaced.
+      const isNamed = Atomics.load(this.#chunks[chunk]!.words, word) === this.#record
+      if (!isNamed || Atomics.load(words, HeaderWord.Reused) !== reused || swaps % 2 !== 0 || this.swaps !== swaps)
+        continue
+      const offset = (this.#record & UNIT_MASK) * UNIT_BYTES + RECORD_HEAD_BYTES + key.length
+      const unchanged = [
+        { descriptor: this.#descriptorOf(chunk), offset: word * 4, value: this.#record },
+        { descriptor: this.#descriptorOf(0), offset: HeaderWord.Reused * 4, value: reused },
+        { descriptor: this.#descriptorOf(0), offset: HeaderWord.Swaps * 4, value: swaps },
+      ]
+      const descriptor = this.#descriptorOf(this.#record >>> CHUNK_SHIFT)
+      return { value, place: { descriptor, offset, length: value.length, unchanged } }
+    }
+    return 'unknown'
+  }
+
+  #descriptorOf(chunk: number): number {
+    return this.#chunks[0]!.words[HeaderWord.Descriptors + chunk]!
+  }
+
   close(): void {
     for (const chunk of this.#chunks) chunk.close()
+  }
+
+  #used(hash: number): void {
+    this.#marks.use(hash, Date.now())
+    this.#counts.use(hash)
   }
 
   #look(hash: number, key: Uint8Array, buckets: number): Uint8Array | undefined | 'again' {
@@ -117,7 +180,11 @@ export class TableReader {
         if (chunk.words[word] !== hash) continue
         const value = this.#valueOf(Atomics.load(chunk.words, word + 1), hash, key)
         if (value === 'again') return value
-        if (value !== undefined) return value
+        if (value !== undefined) {
+          this.#slot.chunk = place >>> CHUNK_SHIFT
+          this.#slot.word = word + 1
+          return value
+        }
       }
       place = Atomics.load(chunk.words, bucket + BucketWord.Next)
     }
@@ -137,6 +204,7 @@ export class TableReader {
     const end = begin + key.length + valueBytes
     if (end > CHUNK_BYTES) return 'again'
     for (let at = 0; at < key.length; at += 1) if (bytes[begin + at] !== key[at]) return undefined
+    this.#record = place
     return copyOf(bytes, begin + key.length, end)
   }
 
@@ -156,7 +224,7 @@ export class TableReader {
     const { words } = this.#chunks[0]!
     if (number >= Math.min(Atomics.load(words, HeaderWord.Chunks), CHUNKS_MAX)) return undefined
     while (this.#chunks.length <= number) {
-      const chunk = openChunk(this.#processId, words[HeaderWord.Descriptors + this.#chunks.length]!)
+      const chunk = openChunk(this.processId, words[HeaderWord.Descriptors + this.#chunks.length]!)
       if (chunk === undefined) return undefined
       this.#chunks.push(chunk)
     }

@@ -11,7 +11,9 @@ import {
 } from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import type { IndexErrorKind, IndexOutcome } from '../errors.ts'
+import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
+import type { SlowEntry } from './slow-log.ts'
 
 /** How a node of an index is reached, and which shards it holds. */
 export interface NodeCard {
@@ -68,6 +70,8 @@ export interface IndexNodeFigures {
   readonly processId: number
   /** Bytes that keys and values of all shards may take there. */
   readonly memoryBytes: number
+  /** Calls that took long since it began, see `slowMs` of `openIndex`. */
+  readonly slow: number
   readonly shards: readonly IndexShardFigures[]
 }
 
@@ -87,6 +91,31 @@ export interface IndexShardFigures {
   readonly usedBytes: number
   /** Bytes of shared memory that are held for strings and fields of hashes. */
   readonly heldBytes: number
+}
+
+export interface HotKeysRequest {
+  /** How long uses are counted. */
+  readonly forMs: number
+  /** Keys that are wanted, at most. */
+  readonly count: number
+}
+
+/** A key, and how often it was used. */
+export interface HotKey {
+  readonly db: number
+  readonly key: Uint8Array
+  readonly uses: number
+}
+
+export interface NodesHotKeys {
+  readonly rank: number
+  readonly keys: readonly HotKey[]
+}
+
+export interface NodesSlowCalls {
+  readonly rank: number
+  /** The latest first. */
+  readonly calls: readonly SlowEntry[]
 }
 
 /** A part of a backup is as long as the value of its key may be, and a stream has several items under way. */
@@ -128,6 +157,9 @@ type Methods = {
   versions: Unary<VersionsRequest, readonly number[]>
   wait: Unary<WaitRequest, Reply>
   figures: Unary<undefined, IndexNodeFigures>
+  slow: Unary<undefined, NodesSlowCalls>
+  hot: Unary<HotKeysRequest, NodesHotKeys>
+  sizes: Unary<SizesRequest & { readonly shard: number }, SizesPart>
   /** Each part in pieces of {@link PIECE_BYTES}; the last piece of a part is shorter, and may be empty. */
   backup: ServerStream<{ readonly shard: number }, Uint8Array>
   /** What another node tells all. */
@@ -161,6 +193,9 @@ export const indexService: Service<Methods, Errors> = defineService({
     versions: unary({ request: type<VersionsRequest>(), response: type<readonly number[]>() }),
     wait: unary({ request: type<WaitRequest>(), response: type<Reply>() }),
     figures: unary({ request: type<undefined>(), response: type<IndexNodeFigures>() }),
+    slow: unary({ request: type<undefined>(), response: type<NodesSlowCalls>() }),
+    hot: unary({ request: type<HotKeysRequest>(), response: type<NodesHotKeys>() }),
+    sizes: unary({ request: type<SizesRequest & { readonly shard: number }>(), response: type<SizesPart>() }),
     backup: serverStream({ request: type<{ readonly shard: number }>(), response: type<Uint8Array>() }),
     hear: unary({ request: type<HearRequest>(), response: type<undefined>() }),
   },

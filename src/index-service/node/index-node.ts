@@ -4,15 +4,28 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
+import type { Call } from '../state/shard-command.ts'
 import type { EvictionSettings } from './eviction-policy.ts'
 import { HandOvers } from './hand-overs.ts'
-import { type IndexNodeFigures, type IndexSight, type NodeCard, type Place, placeOfNode } from './index-contract.ts'
+import { mostUsed } from './hot-keys.ts'
+import {
+  type HotKeysRequest,
+  type IndexNodeFigures,
+  type IndexSight,
+  type NodeCard,
+  type NodesHotKeys,
+  type NodesSlowCalls,
+  type Place,
+  placeOfNode,
+} from './index-contract.ts'
+import { IndexMeter, ShardState, type ShardStateNumber } from './index-meter.ts'
 import { IndexServer } from './index-server.ts'
 import { NodeCards } from './node-cards.ts'
 import { NodeLines } from './node-lines.ts'
 import { NodeMembers } from './node-members.ts'
 import { holdersOf, leaderWanted } from './placement.ts'
 import { ShardReplica } from './shard-replica.ts'
+import { SlowLog } from './slow-log.ts'
 
 /** What a node is opened with. */
 export interface NodeOptions {
@@ -27,6 +40,8 @@ export interface NodeOptions {
   readonly listen: Place | undefined
   readonly inFlightMax: number
   readonly thread: 'own' | 'program'
+  /** Calls that take at least as long are noted; negative: none is. */
+  readonly slowerThanUs: number
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   /** Is told what happens to keys of the shards that are held here. */
@@ -61,12 +76,17 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   keyListener: OnKeyEvent | undefined
   /** Is told of changes of keys of shards that are held here, see {@link OnKeyChange}. */
   changeListener: OnShardChange | undefined
+  /** What took long of what its clients called, those of Redis included. */
+  readonly slowLog: SlowLog
   readonly #group: RegionGroup
   readonly #options: NodeOptions
   readonly #machine = thisMachine().space
   readonly #replicas = new Map<number, ShardReplica>()
   /** Shards that are being opened or closed. */
   readonly #changing = new Map<number, Promise<void>>()
+  /** The same, and those of the beginning, as they are shown. */
+  readonly #moving = new Map<number, ShardStateNumber>()
+  readonly #meter: IndexMeter
   /** Why shards that are to be held here are not. */
   readonly #failures = new Map<number, unknown>()
   readonly #remote: IndexClient
@@ -92,6 +112,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.#group = group
     this.#options = options
     this.keyListener = options.onEvent
+    this.slowLog = new SlowLog(options.slowerThanUs)
+    this.#meter = new IndexMeter(options.name)
     this.#eviction = options.eviction
     this.#remote = new IndexClient({ name: options.name, places: () => this.#places() })
     const cards = (): readonly NodeCard[] => this.#members.cards
@@ -207,12 +229,36 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       const { keys, expiring, waiting, evicted, usedBytes, heldBytes } = figures
       return { shard, leader, keys, expiring, waiting, evicted, usedBytes, heldBytes }
     })
-    return { rank: this.rank, processId: process.pid, memoryBytes: this.memoryBytes, shards }
+    const { rank, memoryBytes, slowLog } = this
+    return { rank, processId: process.pid, memoryBytes, slow: slowLog.count, shards }
   }
 
   async figures(limits: CallLimits): Promise<readonly IndexNodeFigures[]> {
-    const others = await this.#remote.figures(limits)
-    return [this.ownFigures(), ...others].sort((one, other) => one.rank - other.rank)
+    return withOwn(this.ownFigures(), await this.#remote.figures(limits))
+  }
+
+  ownSlowCalls(): NodesSlowCalls {
+    return { rank: this.rank, calls: this.slowLog.entries }
+  }
+
+  async slowCalls(limits: CallLimits): Promise<readonly NodesSlowCalls[]> {
+    return withOwn(this.ownSlowCalls(), await this.#remote.slowCalls(limits))
+  }
+
+  async ownHotKeys(request: HotKeysRequest, signal: AbortSignal): Promise<NodesHotKeys> {
+    const found = await Promise.all([...this.#replicas.values()].map((replica) => replica.hotKeys(request, signal)))
+    return { rank: this.rank, keys: mostUsed(found.flat(), request.count) }
+  }
+
+  async hotKeys(request: HotKeysRequest, limits: CallLimits): Promise<readonly NodesHotKeys[]> {
+    const { signal = this.#stop.signal } = limits
+    const [own, others] = await Promise.all([this.ownHotKeys(request, signal), this.#remote.hotKeys(request, limits)])
+    return withOwn(own, others)
+  }
+
+  /** Those that another node runs are noted there. */
+  callsEnded(shard: ShardPort, calls: readonly Call[], tookMs: number): void {
+    if (shard instanceof ShardReplica) this.slowLog.ended(calls, tookMs, `node ${this.rank}`)
   }
 
   close(): Promise<void> {
@@ -233,9 +279,15 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       timeoutMs,
       signal: signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]),
     }
-    await Promise.all(wanted.map((shard) => this.#openShard(shard, limits)))
+    const opened = wanted.map((shard) => this.#openShard(shard, limits))
+    this.#show()
+    await Promise.all(opened)
+    this.#show()
     this.#hide = new NodeCards(this.name).show(this.rank, this.#server.here)
-    this.#looker = setInterval(() => this.#move(), LOOK_MS).unref()
+    this.#looker = setInterval(() => {
+      this.#move()
+      this.#show()
+    }, LOOK_MS).unref()
   }
 
   async #close(): Promise<void> {
@@ -247,6 +299,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     await this.#server?.close()
     await Promise.all([...this.#replicas.values()].map((replica) => replica.close()))
     this.#members?.close()
+    this.#meter.close()
     await this.#remote.close()
   }
 
@@ -347,6 +400,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<void> {
     const { name, replicas, directory, append, memoryBytes, thread } = this.#options
+    this.#moving.set(shard, ShardState.Opening)
     const replica = await ShardReplica.open(this.#group, {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
       replicas,
@@ -359,7 +413,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
       onChange: (key, origin) => this.changeListener?.(shard, key, origin),
       ...limits,
-    })
+    }).finally(() => this.#moving.delete(shard))
     // It may have been set meanwhile.
     replica.evict(this.#evictionOfShard)
     replica.writers = this.#holders(shard).length
@@ -370,8 +424,16 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   async #closeShard(shard: number): Promise<void> {
     const replica = this.#replicas.get(shard)!
     this.#replicas.delete(shard)
-    await replica.close()
+    this.#moving.set(shard, ShardState.Leaving)
+    await replica.close().finally(() => this.#moving.delete(shard))
     this.#members.tell(this.#card())
+  }
+
+  /** For those who look from outside. */
+  #show(): void {
+    const { shards } = this
+    const { replicas } = this.#options
+    this.#meter.show({ figures: this.ownFigures(), shards, replicas, moving: this.#moving })
   }
 
   #card(): NodeCard {
@@ -384,4 +446,10 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     const others = this.#members.cards.filter(({ rank }) => rank !== this.rank)
     return others.flatMap((card) => placeOfNode(card, this.#machine) ?? [])
   }
+}
+
+/** By rank. This node may have asked itself, too. */
+function withOwn<T extends { readonly rank: number }>(own: T, all: readonly T[]): readonly T[] {
+  const others = all.filter(({ rank }) => rank !== own.rank)
+  return [own, ...others].sort((one, other) => one.rank - other.rank)
 }

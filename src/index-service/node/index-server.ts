@@ -2,7 +2,18 @@ import { type CallContext, createServer, type Server } from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
-import { type IndexNodeFigures, type IndexSight, indexService, PIECE_BYTES, type Place } from './index-contract.ts'
+import type { Call } from '../state/shard-command.ts'
+import {
+  type HotKeysRequest,
+  type IndexNodeFigures,
+  type IndexSight,
+  indexService,
+  type NodesHotKeys,
+  type NodesSlowCalls,
+  PIECE_BYTES,
+  type Place,
+} from './index-contract.ts'
+import type { SlowLog } from './slow-log.ts'
 
 /** Clients of this machine meet a node by shared memory. */
 const HERE = { device: 'shm0', address: '127.0.0.1' }
@@ -16,6 +27,9 @@ export interface Served {
   readonly held: ReadonlyMap<number, ShardPort>
   look(): IndexSight
   ownFigures(): IndexNodeFigures
+  readonly slowLog: SlowLog
+  ownSlowCalls(): NodesSlowCalls
+  ownHotKeys(request: HotKeysRequest, signal: AbortSignal): Promise<NodesHotKeys>
   /** What another node has told all. */
   hear(message: Uint8Array): void
 }
@@ -68,6 +82,14 @@ function serverOf(served: Served, inFlightMax: number): Server {
       inFlight -= 1
     }
   }
+  const timed = async <T>(calls: readonly Call[], { session }: CallContext, work: Promise<T>): Promise<T> => {
+    const startMs = performance.now()
+    try {
+      return await work
+    } finally {
+      served.slowLog.ended(calls, performance.now() - startMs, `client ${session}`)
+    }
+  }
   const portOf = (shard: number): ShardPort => {
     const port = served.held.get(shard)
     if (port === undefined) throw indexService.error('moved', { shard })
@@ -77,9 +99,13 @@ function serverOf(served: Served, inFlightMax: number): Server {
   return createServer({ callsMax, callsPerSessionMax: callsMax, bodyBytesMax: CALL_BYTES_MAX }).serve(indexService, {
     look: () => served.look(),
     figures: () => served.ownFigures(),
+    slow: () => served.ownSlowCalls(),
+    hot: (request, { signal }) => served.ownHotKeys(request, signal),
+    sizes: ({ shard, ...request }, context) => told(portOf(shard).sizes(request, limitsOf(context))),
     run: ({ shard, calls, watched, apart }, context) =>
-      bounded(() => portOf(shard).run(calls, watched, limitsOf(context), apart)),
-    read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
+      bounded(() => timed(calls, context, portOf(shard).run(calls, watched, limitsOf(context), apart))),
+    read: ({ shard, calls }, context) =>
+      bounded(() => timed(calls, context, portOf(shard).read(calls, limitsOf(context)))),
     versions: ({ shard, keys, db }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context), db)),
     wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
       await told(portOf(shard).wait(call, waitMs, signal)),

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import {
   type AppendPolicy,
   ConsensusError,
@@ -9,19 +10,24 @@ import {
 import type { RegionGroup } from '../../dsm/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
+import { againUntilKnown, type LocatedOrNot, locate } from '../located.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
 import { copyOf } from '../memory/copy.ts'
 import { RecordLooks } from '../memory/record-looks.ts'
 import { RecordTable } from '../memory/record-table.ts'
+import { TableReader } from '../memory/table-reader.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
+import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 import { shardCodec } from '../state/shard-codec.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
 import { ShardMachine } from '../state/shard-machine.ts'
 import { type EvictionSettings, ruleOf } from './eviction-policy.ts'
 import { Evictor } from './evictor.ts'
+import { HotKeys } from './hot-keys.ts'
+import type { HotKey, HotKeysRequest } from './index-contract.ts'
 import { type Program, ProgramLine } from './program-line.ts'
 import { ShardBackups } from './shard-backups.ts'
 import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
@@ -89,7 +95,10 @@ export class ShardReplica implements ShardPort {
   /** What this process sets for its writes; undefined: what the shard has. */
   #bound: number | undefined
   readonly #backups: ShardBackups
+  readonly #hotKeys: HotKeys
   readonly #sweeper: NodeJS.Timeout
+  /** Its own memory, as others see it. */
+  #places: TableReader | undefined
   #isSweeping = false
   #closing: Promise<void> | undefined
 
@@ -132,6 +141,7 @@ export class ShardReplica implements ShardPort {
     )
     this.evict(parts.eviction)
     this.#backups = parts.backups
+    this.#hotKeys = new HotKeys(parts.table, parts.shard, () => parts.replicated.leader?.isSelf === true)
     parts.replicated.onApplied = (index) => parts.table.publish(index)
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref()
   }
@@ -264,22 +274,46 @@ export class ShardReplica implements ShardPort {
   lookAt(key: Uint8Array, db: number = 0): Looked | undefined {
     if (!this.#isFresh()) return undefined
     this.#table.nowMs = Date.now()
-    return lookedAt(this.#table.get(this.#keys.ofKey(key, this.#table.spaceOf(db))))
+    const record = this.#keys.ofKey(key, this.#table.spaceOf(db))
+    if (this.#table.isCounting) this.#table.use(record)
+    return lookedAt(this.#table.get(record))
   }
 
   lookAtField(key: Uint8Array, field: Uint8Array, db: number = 0): Looked | undefined {
     if (!this.#isFresh()) return undefined
     this.#table.nowMs = Date.now()
     const space = this.#table.spaceOf(db)
-    const hash = this.#table.get(this.#keys.ofKey(key, space))
+    const record = this.#keys.ofKey(key, space)
+    if (this.#table.isCounting) this.#table.use(record)
+    const hash = this.#table.get(record)
     if (hash === undefined || !isThere(hash)) return null
     if (typeOf(hash) !== RecordType.Hash) return 'other type'
     const value = this.#table.get(this.#keys.ofField(key, field, space))
     return value === undefined ? null : copyOf(value, 0, value.length)
   }
 
+  async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot> {
+    return await againUntilKnown(limits, () => {
+      if (!this.#isFresh()) return undefined
+      this.#places ??= TableReader.open(process.pid, this.#table.descriptor)
+      return this.#places && locate(this.#places, this.#keys, { key, field, space: this.#table.spaceOf(0) })
+    })
+  }
+
   looks(): RecordLooks | undefined {
     return this.#isFresh() ? this.#looks : undefined
+  }
+
+  async sizes(request: SizesRequest, limits: CallLimits): Promise<SizesPart> {
+    const part = await this.#query((shard) => shard.sizesPart(request, Date.now()), limits)
+    // A query of a leader takes no turn of the event loop: others would wait for all parts.
+    await turn()
+    return part
+  }
+
+  /** Keys that are used most from now on, the most used first. */
+  hotKeys(request: HotKeysRequest, signal: AbortSignal): Promise<readonly HotKey[]> {
+    return this.#hotKeys.find(request, signal)
   }
 
   backup(): AsyncIterable<Uint8Array> {
@@ -313,6 +347,7 @@ export class ShardReplica implements ShardPort {
   async #close(): Promise<void> {
     clearInterval(this.#sweeper)
     await this.#replicated.close()
+    this.#places?.close()
     this.#table.close()
   }
 

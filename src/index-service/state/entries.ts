@@ -125,19 +125,23 @@ export class Entries {
   /** What a key takes in memory. */
   usedBytesOf(key: Uint8Array): number {
     const record = this.get(key)!
-    const ofRecord = recordTakes(key.length + 1, record.length)
-    const ofExpiry = expireAtOf(record) === 0 ? 0 : Expiries.bytesOf(key)
-    const ofOrder = KeyOrder.holds(key) ? KeyOrder.bytesOf(key) : 0
-    const ofAll = ofRecord + ofExpiry + ofOrder
-    if (format.typeOf(record) === RecordType.String) return ofAll
+    let bytes = recordTakes(key.length + 1, record.length) + this.besideBytesOf(key, record)
+    if (format.typeOf(record) !== RecordType.Hash) return bytes
     const value = this.#collections.get(latin1Of(key))
-    let bytes = ofAll + this.#collections.usedBytesOf(latin1Of(key))
     if (value instanceof HashValue)
       for (const name of value.members) {
         const field = bytesOf(name)
         bytes += recordTakes(this.#keys.ofField(key, field, this.#space).length, this.field(key, field)!.length)
       }
     return bytes
+  }
+
+  /** What a key takes beside its record, and those of its fields. */
+  besideBytesOf(key: Uint8Array, record: Uint8Array): number {
+    const ofExpiry = expireAtOf(record) === 0 ? 0 : Expiries.bytesOf(key)
+    const ofOrder = KeyOrder.holds(key) ? KeyOrder.bytesOf(key) : 0
+    const isString = format.typeOf(record) === RecordType.String
+    return ofExpiry + ofOrder + (isString ? 0 : this.#collections.usedBytesOf(latin1Of(key)))
   }
 
   /** Write a key, and all that is known of it. */

@@ -294,6 +294,11 @@ export class Keyspace {
     return this.#entries.usedBytesOf(key)
   }
 
+  /** The same without its record, and those of its fields. */
+  besideBytesOf(key: Uint8Array, record: Uint8Array): number {
+    return this.#entries.besideBytesOf(key, record)
+  }
+
   /** How long ago it was used, in this process; undefined if that is not noted. */
   idleMs(key: Uint8Array): number | undefined {
     return this.#entries.idleMs(key, this.#moment.timeMs)

@@ -69,6 +69,19 @@ export function isOfKey(firstByte: number): boolean {
   return (firstByte & KIND_MASK) === KEY_KIND
 }
 
+/** The space of any record, and the key that it is of: that of a field, too. */
+export function ownerOfRecord(recordKey: Uint8Array): { readonly space: number; readonly key: Uint8Array } {
+  const space = recordKey[0]! >> SPACE_SHIFT
+  if (isOfKey(recordKey[0]!)) return { space, key: keyOfRecord(recordKey) }
+  let at = 1
+  let length = 0
+  for (let shift = 0; ; shift += 7) {
+    const byte = recordKey[at++]!
+    length |= (byte & 0x7f) << shift
+    if (byte < 0x80) return { space, key: recordKey.subarray(at, at + length) }
+  }
+}
+
 /** The key of a record of a key. */
 export function keyOfRecord(recordKey: Uint8Array): Uint8Array {
   return recordKey.subarray(1)

@@ -1,6 +1,6 @@
 import type { ApplyContext, ReplicatedMachine } from '../../consensus/index.ts'
 import { DefectError } from '../../native/index.ts'
-import { Blocked, type CommandContext } from '../commands/command.ts'
+import { Blocked, type CommandContext, type CommandSpec } from '../commands/command.ts'
 import { faultOfLengths } from '../commands/limits.ts'
 import { CommandFault, type FaultReply, type Reply } from '../commands/reply.ts'
 import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands/table.ts'
@@ -9,6 +9,7 @@ import { bytesOf } from '../values/latin1.ts'
 import { backupOfKeys, backupPart, type KeyOfDatabase } from './backup-items.ts'
 import { type DatabaseCounts, Databases } from './databases.ts'
 import { KeyEvents, type OnKeyChange, type OnKeyEvent } from './key-events.ts'
+import { prefixSizes, type SizesPart, type SizesRequest } from './prefix-sizes.ts'
 import { CommandRandom } from './random.ts'
 import { ShardScratch } from './scratch.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
@@ -65,6 +66,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     isRead: false,
     readyKey: undefined,
   }
+  /** Is told which keys calls use, while someone wants to know. `isRead`: outside of the log, in this process alone. */
+  onUse: ((db: number, key: Uint8Array, isRead: boolean) => void) | undefined
   readonly #databases: Databases
   readonly #events: KeyEvents | undefined
   /** Of the last command in the log. */
@@ -194,6 +197,13 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return backupPart(this.#databases, this.#records, cursor)
   }
 
+  /** What keys take, see {@link prefixSizes}. */
+  sizesPart(request: SizesRequest, nowMs: number): SizesPart {
+    this.#beginRead(nowMs)
+    this.#records.nowMs = 0
+    return prefixSizes(this.#databases, this.#records, request)
+  }
+
   /** What has become of keys, see {@link backupOfKeys}. */
   backupOfKeys(keys: readonly KeyOfDatabase[], isLast: boolean, nowMs: number): Uint8Array {
     this.#beginRead(nowMs)
@@ -321,6 +331,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     if (tooLong !== undefined) return tooLong
     this.#context.db = db
     this.#records.nowMs = spec.isGlance ? 0 : this.#context.timeMs
+    if (this.onUse !== undefined && !spec.isGlance) this.#tellUse(spec, args, db)
     if (this.#events !== undefined) {
       this.#events.command = spec.event
       this.#events.origin = origin
@@ -331,6 +342,10 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
       if (error instanceof CommandFault) return { fault: error.code, message: error.message }
       throw error
     }
+  }
+
+  #tellUse(spec: CommandSpec, args: readonly Uint8Array[], db: number): void {
+    for (const at of spec.keys(args)) if (args[at] !== undefined) this.onUse?.(db, args[at], this.#context.isRead)
   }
 
   /** Calls that wait get what has come to their keys. What one of them does may make further keys ready. */

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer'
+import type { SlowLog } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
 import type { Request } from '../protocol/request.ts'
 import type { DoorParameters } from '../settings/door-parameters.ts'
 import { type CommandCount, DoorStatistics } from './command-statistics.ts'
 import { LatencyEvents } from './latency-events.ts'
 import { type CommandOrigin, monitorLine } from './monitor-line.ts'
-import { SlowLog } from './slow-log.ts'
 
 /** Names of commands that neither MONITOR nor the slow log shows: they carry passwords, or show those logs. */
 const hidden: ReadonlySet<string> = new Set(['auth', 'hello', 'acl', 'config', 'monitor', 'slowlog', 'debug', 'exec'])
@@ -15,13 +15,15 @@ const EXEC: Request = { name: 'exec', args: [] }
 /** What was done, for those who look after the door: counters, what took long, and who listens to all commands. */
 export class Activity {
   readonly statistics: DoorStatistics = new DoorStatistics()
-  readonly slowLog: SlowLog = new SlowLog()
+  readonly slowLog: SlowLog
   readonly latency: LatencyEvents = new LatencyEvents()
   readonly monitors: Set<DoorClient> = new Set<DoorClient>()
   readonly #parameters: DoorParameters
 
-  constructor(parameters: DoorParameters) {
+  /** `slowLog`: of the node, for all its clients. */
+  constructor(parameters: DoorParameters, slowLog: SlowLog) {
     this.#parameters = parameters
+    this.slowLog = slowLog
   }
 
   /** A command begins. `name` is in lower case. */
@@ -68,11 +70,11 @@ export class Activity {
   ended(client: DoorClient, name: string, request: Request, tookMs: number): void {
     this.counted(this.statistics.ofCall(name, request.args), tookMs)
     const usec = Math.round(tookMs * 1000)
-    const { slowerThanUs, slowLogMax, latencyThresholdMs } = this.#parameters
-    if (slowerThanUs >= 0 && usec >= slowerThanUs && !hidden.has(name)) {
+    const { latencyThresholdMs } = this.#parameters
+    if (this.slowLog.isSlow(usec) && !hidden.has(name)) {
       const args = [Buffer.from(request.name, 'latin1'), ...request.args]
       const { name: clientName, line } = client
-      this.slowLog.add({ timeMs: Date.now(), usec, args, address: line.address, clientName }, slowLogMax)
+      this.slowLog.add({ timeMs: Date.now(), usec, args, address: line.address, clientName })
     }
     if (latencyThresholdMs > 0 && tookMs >= latencyThresholdMs) this.latency.add('command', Math.floor(tookMs))
   }

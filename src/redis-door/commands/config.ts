@@ -10,11 +10,10 @@ const get: RunSubcommand = ({ parameters }, _client, args): DoorReply => {
   return { table: names.flatMap((name) => [bytesOf(name), bytesOf(parameters.get(name)!)]) }
 }
 
-const set: RunSubcommand = ({ parameters, activity }, _client, args) => {
+const set: RunSubcommand = ({ parameters }, _client, args) => {
   if (args.length % 2 !== 0) throw syntaxFault()
   const texts = args.map(latin1Of)
   parameters.set(texts.flatMap((name, at) => (at % 2 === 0 ? [[name, texts[at + 1]!] as const] : [])))
-  activity.slowLog.trim(parameters.slowLogMax)
   return 'OK'
 }
 

@@ -17,7 +17,7 @@ const APPEND_OPENED =
 const MEMORY_OPENED = 'the index has less memory; start the server with another --memory'
 const WHERE_OPENED = 'the server listens where it was started; start it with another --port or --bind'
 
-type DoorNode = Pick<IndexNode, 'memoryBytes' | 'eviction' | 'append'>
+type DoorNode = Pick<IndexNode, 'memoryBytes' | 'eviction' | 'append' | 'slowLog'>
 
 /** What CONFIG GET and CONFIG SET know, and what connections read on each request, as numbers. */
 export class DoorParameters {
@@ -28,8 +28,6 @@ export class DoorParameters {
   keepAliveSeconds = 0
   bulkBytesMax = 0
   queryBytesMax = 0
-  slowerThanUs = 0
-  slowLogMax = 0
   latencyThresholdMs = 0
   trackedKeysMax = 0
   tracksLatency = true
@@ -43,6 +41,8 @@ export class DoorParameters {
       this.#byName.set(parameter.name, parameter)
     this.#refresh()
     this.onChanged((name) => {
+      if (name === 'slowlog-log-slower-than') node.slowLog.slowerThanUs = Number(this.get(name))
+      if (name === 'slowlog-max-len') node.slowLog.max = Number(this.get(name))
       if (!/^maxmemory(-policy|-samples)?$/.test(name)) return
       const policy = this.get('maxmemory-policy') as EvictionPolicy
       const boundBytes = Number(this.get('maxmemory'))
@@ -106,8 +106,8 @@ export class DoorParameters {
       appendParameter(node.append),
       text('save', '', readSave),
       eventsParameter(notifications),
-      whole('slowlog-log-slower-than', 10_000, -1, Number.MAX_SAFE_INTEGER),
-      whole('slowlog-max-len', 128, 0, Number.MAX_SAFE_INTEGER),
+      whole('slowlog-log-slower-than', node.slowLog.slowerThanUs, -1, Number.MAX_SAFE_INTEGER),
+      whole('slowlog-max-len', node.slowLog.max, 0, Number.MAX_SAFE_INTEGER),
       whole('latency-monitor-threshold', 0, 0, Number.MAX_SAFE_INTEGER),
       whole('tracking-table-max-keys', 1_000_000, 0, Number.MAX_SAFE_INTEGER),
       flag('latency-tracking', 'yes'),
@@ -140,8 +140,6 @@ export class DoorParameters {
     this.keepAliveSeconds = number('tcp-keepalive')
     this.bulkBytesMax = number('proto-max-bulk-len')
     this.queryBytesMax = number('client-query-buffer-limit')
-    this.slowerThanUs = number('slowlog-log-slower-than')
-    this.slowLogMax = number('slowlog-max-len')
     this.latencyThresholdMs = number('latency-monitor-threshold')
     this.trackedKeysMax = number('tracking-table-max-keys')
     this.tracksLatency = this.get('latency-tracking') === 'yes'

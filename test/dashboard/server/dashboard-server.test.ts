@@ -29,6 +29,7 @@ class StillSpace implements DashboardSource {
       structures: [],
       structureMemory: [],
       machines: [],
+      indexes: [],
       histograms: [],
     }
     const log = [{ atMs: this.looks, kind: 'note' as const, text: `${this.looks} `.padEnd(this.lineBytes, '.') }]

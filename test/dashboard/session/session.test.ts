@@ -262,12 +262,12 @@ describe('a recording of the dashboard', () => {
     assert.deepEqual([shorter.facts.end, shorter.facts.parts.length], ['damaged', 4])
   })
 
-  test('is of format 4, and those of format 1 are read', () => {
+  test('is of format 5, and those of format 1 are read', () => {
     const [{ path }, old] = [record(5), join(folder, 'format-1')]
     const [, first] = partsOf(path)
     const bytes = readFileSync(path)
     const header = JSON.parse(unpackPart(bytes.subarray(0, first))) as { version: number }
-    assert.equal(header.version, 4)
+    assert.equal(header.version, 5)
     const place = { isWhole: false, isEnd: false, atMs: 0 }
     writeFileSync(
       old,
@@ -316,9 +316,9 @@ describe('a recording of the dashboard', () => {
       [file('member', '{"format":"aether-recording","version":1}\n'), 'FOREIGN', /npx aether-dsm replay FILE/],
       [file('other', header({ format: 'something' })), 'FOREIGN', /--record FILE/],
       [
-        file('newer', header({ ...known, version: 5 })),
+        file('newer', header({ ...known, version: 6 })),
         'VERSION',
-        /Aether 9\.9\.9 in format 5.*reads formats 1, 2, 3, 4/,
+        /Aether 9\.9\.9 in format 6.*reads formats 1, 2, 3, 4, 5/,
       ],
       [file('older', header({ ...known, version: 0, aether: '<b>' })), 'VERSION', /another version.*format 0/],
       [file('timeless', header({ ...known, version: 1, begunMs: 'x' })), 'DAMAGED', /no start time/],

@@ -1,6 +1,7 @@
 import type {
   DashboardSource,
   Frame,
+  IndexFrame,
   MachineFrame,
   OperationFrame,
   PageFrame,
@@ -42,6 +43,7 @@ export class SyntheticSpace implements DashboardSource {
   #told: readonly OperationFrame[] = []
   #toldStructures: readonly StructureFrame[] = []
   #toldMachines: readonly MachineFrame[] = []
+  #toldIndexes: readonly IndexFrame[] = []
   #events: ReadEvent[] = []
 
   constructor(size: SyntheticSize) {
@@ -112,6 +114,7 @@ export class SyntheticSpace implements DashboardSource {
         },
       ],
       machines: this.#machines(look),
+      indexes: this.#indexes(look),
       histograms: ranks.map((rank) => ({
         name: 'dsm.fault grid',
         slot: rank,
@@ -204,6 +207,31 @@ export class SyntheticSpace implements DashboardSource {
       })),
     )
     return this.#toldMachines
+  }
+
+  /** Another list at each fifth look: an index of four shards. Rank 0 leads them, and the last rank takes one over. */
+  #indexes(look: number): readonly IndexFrame[] {
+    if (look % 5 !== 1) return this.#toldIndexes
+    const members = Math.min(3, this.size.members)
+    const nodes = Array.from({ length: members }, (_, number) => ({
+      number,
+      bytesMax: 2 ** 30,
+      slow: number * look,
+      shards: Array.from({ length: number === 0 ? 4 : number }, (__, shard) => ({
+        shard,
+        state: number > 0 && number === members - 1 && shard === 0 ? ('opening' as const) : ('holds' as const),
+        leads: number === 0,
+        behind: number === 0 ? 0 : null,
+        keys: look,
+        expiring: 0,
+        waiting: number,
+        bytesUsed: 1024 * look,
+        bytesHeld: 2 ** 24,
+        evicted: 0,
+      })),
+    }))
+    this.#toldIndexes = [{ name: this.machineName, shards: 4, replicas: 3, nodes }]
+    return this.#toldIndexes
   }
 
   #change(look: number): void {

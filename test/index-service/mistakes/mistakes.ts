@@ -15,6 +15,8 @@ const MARKS = ['index-service/memory/use-marks.test']
 const MACHINE = ['index-service/state/shard-machine.test', 'index-service/state/databases.test']
 const VICTIMS = ['index-service/state/victims.test']
 const EVICTOR = ['index-service/evictor.test']
+const LOCATE = ['index-service/locate.test']
+const OBSERVATIONS = ['index-service/observations.test']
 const BACKUP = ['index-service/backup.test']
 const REDIS = ['index-service/commands/differential.test']
 
@@ -181,5 +183,33 @@ export const mistakes: readonly IndexMistake[] = [
     find: 'return readyKey === void 0 || latin1Of(readyKey) === latin1Of(key);',
     replace: 'return true;',
     tests: [...MACHINE, ...REDIS],
+  },
+  {
+    name: 'a place does not say that its segment was used again',
+    breaks: 'what lies there now is taken for the value that was there',
+    find: 'offset: HeaderWord.Reused * 4,\n\t\t\t\t\tvalue: reused',
+    replace: 'offset: HeaderWord.Magic * 4, value: LAYOUT_MAGIC',
+    tests: LOCATE,
+  },
+  {
+    name: 'a place does not say that databases were swapped',
+    breaks: 'the value of another database is taken for that of the key',
+    find: 'offset: HeaderWord.Swaps * 4,\n\t\t\t\t\tvalue: swaps',
+    replace: 'offset: HeaderWord.Magic * 4, value: LAYOUT_MAGIC',
+    tests: LOCATE,
+  },
+  {
+    name: 'a write counts as a use in each process',
+    breaks: 'keys that are written seem to be hotter than those that are read',
+    find: 'if (isRead || this.#leads()) table.use(',
+    replace: 'table.use(',
+    tests: ['index-service/hot-keys.test'],
+  },
+  {
+    name: 'values of fields take nothing',
+    breaks: 'large hashes seem to be small',
+    find: 'sum.bytes += recordTakes(record.length, value.length);',
+    replace: 'sum.bytes += recordTakes(record.length, isOfKey(record[0]) ? value.length : 0);',
+    tests: OBSERVATIONS,
   },
 ]
