@@ -2,7 +2,7 @@ import type { Reply } from './commands/reply.ts'
 import type { Looked } from './looked.ts'
 import type { RecordLooks } from './memory/record-looks.ts'
 import type { IndexNodeFigures } from './node/index-contract.ts'
-import type { Call, Watched } from './state/shard-command.ts'
+import type { Call, PackedCalls, Watched } from './state/shard-command.ts'
 
 /** How long a call may take, and what ends it before. */
 export interface CallLimits {
@@ -22,6 +22,8 @@ export interface ShardPort {
     limits: CallLimits,
     apart?: boolean,
   ): Promise<readonly Reply[] | null>
+  /** The same of calls that have nothing to do with each other, and are bytes already. */
+  runPacked(packed: PackedCalls, limits: CallLimits): Promise<readonly Reply[]>
   /** Run calls that change nothing: they see everything that was answered to anyone before. */
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]>
   /** Versions of keys; 0 of one that is not there. */

@@ -47,6 +47,12 @@ export const LookNumber = {
 } as const
 
 /**
+ * What `packRequests` tells of each request: where it ends, where its call ends, and how many arguments it has besides
+ * its name.
+ */
+export const PackedNumber = { RequestEnd: 0, CallEnd: 1, ArgumentCount: 2, Count: 3 } as const
+
+/**
  * What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. `Ends`: the
  * peer sends nothing more; what it has sent is left to others.
  */
@@ -334,6 +340,13 @@ export interface Addon {
    * @param numbers by {@link LookNumber}: three that are read, and three that are written.
    */
   answerLooks(chunks: readonly Uint8Array[], requests: Uint8Array, replies: Uint8Array, numbers: Float64Array): number
+  /**
+   * Write the requests of RESP at the start of `requests` to `packed`, as a shard's log has calls. It stops before one
+   * that is not whole, has a number of more than four digits, or finds no room. Returns how many there are.
+   *
+   * @param numbers by {@link PackedNumber}, for as many requests as have room there.
+   */
+  packRequests(requests: Uint8Array, packed: Uint8Array, numbers: Int32Array): number
   /** Ask an idle peer whether it lives after that many seconds: SO_KEEPALIVE, TCP_KEEPIDLE. */
   keepStreamAlive(descriptor: number, seconds: number): void
   /** Tell the peer that nothing more comes: shutdown(2). */

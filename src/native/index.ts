@@ -17,6 +17,7 @@ export {
   LookNumber,
   MapFlag,
   type MemoryDescription,
+  PackedNumber,
   PollFlag,
   SEND_NUMBERS,
   STREAM_EVENT_NUMBERS,

@@ -61,6 +61,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'keepStreamAlive',
   'endStream',
   'answerLooks',
+  'packRequests',
   'openProcess',
   'killProcess',
   'createWatcher',

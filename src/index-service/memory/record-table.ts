@@ -46,7 +46,7 @@ export class RecordTable implements Records, RecordSampler {
   #overflow = { place: 0, left: 0 }
   #freeBuckets: number[] = []
   /** Where the last search ended: a bucket, its chunk and the slot. */
-  #foundChunk!: Chunk
+  #foundChunk: Chunk | undefined
   #foundWord = 0
 
   constructor(seed = 0) {
@@ -115,16 +115,19 @@ export class RecordTable implements Records, RecordSampler {
     const hash = hashBytes(key, key.length, this.#seed)
     if (!this.#find(hash, key)) return undefined
     if (this.nowMs !== 0) this.#marks.use(hash, this.nowMs)
-    return this.#valueAt(this.#foundChunk.words[this.#foundWord + 1]!)
+    return this.#valueAt(this.#foundChunk!.words[this.#foundWord + 1]!)
   }
 
   set(key: Uint8Array, value: Uint8Array): void {
     if (key.length + value.length + RECORD_HEAD_BYTES > RECORD_BYTES_MAX)
       throw new DefectError(`a record of ${value.length} bytes is longer than its writer may make it`)
-    const hash = hashBytes(key, key.length, this.#seed)
-    const place = this.#write(hash, outside(key), outside(value))
+    const isFound = this.#isFound(key)
+    const hash = isFound ? this.#foundChunk!.words[this.#foundWord]! : hashBytes(key, key.length, this.#seed)
+    // Only where room has to be made, records move.
+    const mayMove = !this.#segments.hasRoom(recordBytes(key.length, value.length))
+    const place = mayMove ? this.#write(hash, outside(key), outside(value)) : this.#write(hash, key, value)
     // What is in use may have moved to make room.
-    if (this.#find(hash, key)) this.#swap(this.#foundChunk, this.#foundWord, place)
+    if ((isFound && !mayMove) || this.#find(hash, key)) this.#swap(this.#foundChunk!, this.#foundWord, place)
     else this.#add(hash, place)
   }
 
@@ -144,7 +147,7 @@ export class RecordTable implements Records, RecordSampler {
 
   delete(key: Uint8Array): boolean {
     if (!this.#find(hashBytes(key, key.length, this.#seed), key)) return false
-    this.#swap(this.#foundChunk, this.#foundWord, 0)
+    this.#swap(this.#foundChunk!, this.#foundWord, 0)
     this.#size -= 1
     return true
   }
@@ -262,7 +265,7 @@ export class RecordTable implements Records, RecordSampler {
     const { words, bytes } = this.#chunkOf(place)
     const word = (place & UNIT_MASK) * 2
     if (!this.#findPlace(words[word + RecordWord.Hash]!, place)) return false
-    const { words: slots } = this.#foundChunk
+    const { words: slots } = this.#foundChunk!
     const slot = this.#foundWord
     const size = this.#bytesAt(place)
     const target = this.#segments.allocate(size)
@@ -298,6 +301,12 @@ export class RecordTable implements Records, RecordSampler {
       place = words[bucket + BucketWord.Next]!
     }
     return false
+  }
+
+  /** Whether the slot that was found last names the record of this key: mostly what is set was looked up before. */
+  #isFound(key: Uint8Array): boolean {
+    const record = this.#foundChunk?.words[this.#foundWord + 1] ?? 0
+    return record !== 0 && this.#hasKey(record, key)
   }
 
   #hasKey(place: number, key: Uint8Array): boolean {

@@ -81,6 +81,11 @@ export class Segments {
     return this.chunks[0]!
   }
 
+  /** Whether the next record of `bytes` goes where the last one went: nothing moves then. */
+  hasRoom(bytes: number): boolean {
+    return bytes <= SEGMENT_BYTES && this.#fresh.place + bytes / UNIT_BYTES <= this.#fresh.end
+  }
+
   /** Room for a record of `bytes`, a multiple of 8: its place. */
   allocate(bytes: number): number {
     if (bytes > SEGMENT_BYTES) return this.#run(bytes)

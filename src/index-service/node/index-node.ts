@@ -2,7 +2,7 @@ import type { AppendPolicy } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
-import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
+import type { KeyListeners, OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
 import type { EvictionSettings } from './eviction-policy.ts'
 import { HandOvers } from './hand-overs.ts'
 import type { IndexNodeFigures, IndexSight, NodeCard, Place } from './index-contract.ts'
@@ -355,8 +355,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       eviction: this.#evictionOfShard,
       founders: this.#founders(shard),
       thread,
-      onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
-      onChange: (key, origin) => this.changeListener?.(shard, key, origin),
+      listeners: this.#listenersOf(shard),
       ...limits,
     })
     // It may have been set meanwhile.
@@ -364,6 +363,16 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     replica.writers = this.#holders(shard).length
     this.#replicas.set(shard, replica)
     this.#members.tell(this.#card())
+  }
+
+  #listenersOf(shard: number): KeyListeners {
+    const node = this
+    return {
+      get onEvent() {
+        return node.keyListener
+      },
+      onChange: (key, origin) => this.changeListener?.(shard, key, origin),
+    }
   }
 
   async #closeShard(shard: number): Promise<void> {

@@ -162,14 +162,15 @@ export class Keyspace {
    * in place of the command's own.
    */
   changed(key: Uint8Array, value: Collection, event: string | undefined = this.#events?.command): void {
-    const isOld = this.#entries.collections.has(latin1Of(key))
+    const name = latin1Of(key)
+    const isOld = this.#entries.collections.has(name)
     if (value.size === 0 && value.type !== RecordType.Stream) {
       if (!isOld) return
       this.#tellChange(key, false, event)
       this.remove(key)
       return
     }
-    if (isOld) this.#entries.touch(key, value, this.#moment.index)
+    if (isOld) this.#entries.touch(key, name, value, this.#moment.index)
     else this.#entries.addCollection(key, this.#head(0), value)
     if (this.#events === undefined) return
     this.#events.changed(this.db, key)
@@ -184,7 +185,7 @@ export class Keyspace {
       return
     }
     stream.groupsChangedAt = this.#moment.index
-    this.#entries.touch(key, stream, format.versionOf(record))
+    this.#entries.touch(key, latin1Of(key), stream, format.versionOf(record))
     this.#events?.changed(this.db, key)
     this.tell(event, key)
   }

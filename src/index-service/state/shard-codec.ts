@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Codec } from '../../codecs/index.ts'
 import { DefectError } from '../../native/index.ts'
 import { DATABASES_MAX, Databases } from './databases.ts'
-import type { Call, ShardCommand, Watched } from './shard-command.ts'
+import type { Call, PackedCalls, ShardCommand, Watched } from './shard-command.ts'
 import { WireReader, WireWriter } from './wire.ts'
 
 /**
@@ -34,6 +34,7 @@ const writer = new WireWriter()
 
 function encode(command: ShardCommand): Uint8Array {
   if ('calls' in command) encodeCalls(command)
+  else if ('packed' in command) encodePacked(command)
   else if ('cancel' in command) {
     writer.begin(Kind.Cancel)
     writer.f64(command.cancel)
@@ -79,6 +80,14 @@ function encodeCalls({
     writer.count(args.length)
     for (const argument of args) writer.bytes(argument)
   }
+}
+
+function encodePacked({ packed, apart, bound }: Extract<ShardCommand, { packed: unknown }>): void {
+  writer.begin(Kind.Calls)
+  writer.u8((apart === true ? APART : 0) | (bound === undefined ? 0 : HAS_BOUND))
+  if (bound !== undefined) writer.f64(bound)
+  writer.count(packed.count)
+  writer.append(packed.bytes)
 }
 
 function encodeWatched(watched: readonly Watched[], hasDatabases: boolean): void {
@@ -165,11 +174,19 @@ function decodeDatabase(reader: WireReader): number {
 function decodeCall(reader: WireReader, flags: number): Call {
   const db = (flags & HAS_DATABASES) === 0 ? 0 : decodeDatabase(reader)
   const origin = (flags & HAS_ORIGINS) === 0 ? 0 : reader.whole()
-  const name = reader.name()
+  const name = reader.text()
   const args: Uint8Array[] = []
   for (let left = reader.countOfThings(); left > 0; left -= 1) args.push(reader.bytes())
   if (origin === 0) return db === 0 ? { name, args } : { name, args, db }
   return { name, args, ...(db !== 0 && { db }), origin }
+}
+
+/** Calls that were packed. Their arguments are views. @throws IndexError */
+export function unpackCalls({ count, bytes }: PackedCalls): Call[] {
+  const reader = new WireReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
+  const calls = Array.from({ length: count }, () => decodeCall(reader, 0))
+  reader.end()
+  return calls
 }
 
 /** How commands for a shard become bytes. What it decodes keeps memory of its own. */

@@ -8,9 +8,10 @@ import type { RecordSampler, Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { backupOfKeys, backupPart, type KeyOfDatabase } from './backup-items.ts'
 import { type DatabaseCounts, Databases } from './databases.ts'
-import { KeyEvents, type OnKeyChange, type OnKeyEvent } from './key-events.ts'
+import { KeyEvents, type KeyListeners } from './key-events.ts'
 import { CommandRandom } from './random.ts'
 import { ShardScratch } from './scratch.ts'
+import { unpackCalls } from './shard-codec.ts'
 import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { chooseVictims, type EvictionRule } from './victims.ts'
@@ -33,12 +34,10 @@ export interface ShardOptions {
   /** Is told what a call that waited came to. It must not throw. */
   readonly onServed?: (waiter: number, reply: Reply) => void
   /**
-   * Is told what happens to keys as the log is applied: in each process, and again if the log is read again after a
-   * restart.
+   * Are told what happens to keys as the log is applied: in each process, and again if the log is read again after a
+   * restart. A snapshot that is restored may change any key.
    */
-  readonly onEvent?: OnKeyEvent | undefined
-  /** The same of changes, whether they are events or not. A snapshot that is restored may change any key. */
-  readonly onChange?: OnKeyChange | undefined
+  readonly listeners?: KeyListeners
 }
 
 /**
@@ -76,8 +75,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   /** Of the calls that run: bytes that may be used. */
   #bound = Infinity
 
-  constructor({ records, memoryMax = Infinity, onServed, onEvent, onChange }: ShardOptions) {
-    this.#events = onEvent === undefined && onChange === undefined ? undefined : new KeyEvents(onEvent, onChange)
+  constructor({ records, memoryMax = Infinity, onServed, listeners }: ShardOptions) {
+    this.#events = listeners && new KeyEvents(listeners)
     this.#records = records
     this.#databases = new Databases({
       records,
@@ -134,7 +133,12 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return this.#waiters.served
   }
 
-  apply(command: ShardCommand, { index, timeMs }: ApplyContext): ShardAnswer {
+  apply(command: ShardCommand, context: ApplyContext): ShardAnswer {
+    if ('packed' in command) {
+      const { packed, ...rest } = command
+      return this.apply({ ...rest, calls: unpackCalls(packed) }, context)
+    }
+    const { index, timeMs } = context
     this.#timeMs = timeMs
     this.#index = index
     this.#begin(timeMs, index)
@@ -266,7 +270,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     if (waiter !== undefined && calls.length === 1) return this.#waitingAnswer(calls[0]!, waiter)
     const replies = calls.map((call) => {
       const reply = this.#reply(call)
-      if (apart === true) this.#serve()
+      if (apart === true && this.#waiters.size > 0) this.#serve()
       return reply
     })
     this.#isAdmitted = false
