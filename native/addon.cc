@@ -103,6 +103,7 @@ NAPI_MODULE_INIT() {
   registerStreams(env, exports);
   registerLooks(env, exports);
   registerPacking(env, exports);
+  registerSetting(env, exports);
   registerWatcher(env, exports);
   registerProcesses(env, exports);
   registerThreads(env, exports);

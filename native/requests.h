@@ -1,6 +1,8 @@
 // Requests of clients of Redis, as bytes.
 #pragma once
 
+#include <cstring>
+
 #include "support.h"
 
 namespace aether {
@@ -10,6 +12,14 @@ struct RequestPart {
   const uint8_t* data = nullptr;
   size_t length = 0;
 };
+
+// `name`: in lower case.
+inline bool isNamed(const RequestPart& part, const char* name) {
+  if (part.length != strlen(name)) return false;
+  for (size_t at = 0; at < part.length; at++)
+    if ((part.data[at] | 0x20) != name[at]) return false;
+  return true;
+}
 
 // Requests of RESP, read one after the other as long as they are whole and in their usual form.
 class Requests {

@@ -20,6 +20,7 @@ export {
   PackedNumber,
   PollFlag,
   SEND_NUMBERS,
+  SetNumber,
   STREAM_EVENT_NUMBERS,
   StreamEvent,
   StreamInterest,

@@ -62,6 +62,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'endStream',
   'answerLooks',
   'packRequests',
+  'setStrings',
   'openProcess',
   'killProcess',
   'createWatcher',

@@ -1,5 +1,5 @@
 import { hashBytes } from '../../codecs/index.ts'
-import { DefectError } from '../../native/index.ts'
+import { DefectError, native, SetNumber } from '../../native/index.ts'
 import type { Chunk } from './chunk.ts'
 import {
   BUCKET_BYTES,
@@ -22,9 +22,12 @@ import {
   UNIT_BYTES,
   UNIT_MASK,
 } from './layout.ts'
-import type { RecordSample, RecordSampler, Records, SampleOptions } from './records.ts'
+import type { RecordSample, RecordSampler, Records, SampleOptions, StringsSet } from './records.ts'
 import { Segments } from './segments.ts'
 import { type MarkModeNumber, UseMarks } from './use-marks.ts'
+
+/** Places of records that strings which are set together have replaced. */
+const released = new Int32Array(1024)
 
 const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
 
@@ -48,6 +51,7 @@ export class RecordTable implements Records, RecordSampler {
   /** Where the last search ended: a bucket, its chunk and the slot. */
   #foundChunk: Chunk | undefined
   #foundWord = 0
+  readonly #setNumbers = new Float64Array(SetNumber.Count)
 
   constructor(seed = 0) {
     this.#seed = seed >>> 0
@@ -112,10 +116,10 @@ export class RecordTable implements Records, RecordSampler {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    const hash = hashBytes(key, key.length, this.#seed)
-    if (!this.#find(hash, key)) return undefined
-    if (this.nowMs !== 0) this.#marks.use(hash, this.nowMs)
-    return this.#valueAt(this.#foundChunk!.words[this.#foundWord + 1]!)
+    if (!this.#isFound(key) && !this.#find(hashBytes(key, key.length, this.#seed), key)) return undefined
+    const { words } = this.#foundChunk!
+    if (this.nowMs !== 0) this.#marks.use(words[this.#foundWord]!, this.nowMs)
+    return this.#valueAt(words[this.#foundWord + 1]!)
   }
 
   set(key: Uint8Array, value: Uint8Array): void {
@@ -129,6 +133,28 @@ export class RecordTable implements Records, RecordSampler {
     // What is in use may have moved to make room.
     if ((isFound && !mayMove) || this.#find(hash, key)) this.#swap(this.#foundChunk!, this.#foundWord, place)
     else this.#add(hash, place)
+  }
+
+  setStrings(
+    calls: Uint8Array,
+    { from, count }: { readonly from: number; readonly count: number },
+    version: number,
+  ): StringsSet {
+    const numbers = this.#setNumbers
+    const { place, end } = this.#segments.room
+    numbers[SetNumber.Offset] = from
+    numbers[SetNumber.Calls] = count
+    numbers[SetNumber.Version] = version
+    numbers[SetNumber.NowMs] = this.nowMs
+    numbers[SetNumber.Place] = place
+    numbers[SetNumber.End] = end
+    const done = native.setStrings(this.#segments.chunkBytes, calls, released, numbers)
+    this.#segments.filled(numbers[SetNumber.Place]!)
+    for (let at = 0; at < numbers[SetNumber.Released]!; at += 1) {
+      const before = released[at]! >>> 0
+      this.#segments.release(before, this.#bytesAt(before))
+    }
+    return { calls: done, offset: numbers[SetNumber.Offset]! }
   }
 
   /** Note from now on when or how often records are used; undefined: do not. */
@@ -303,7 +329,7 @@ export class RecordTable implements Records, RecordSampler {
     return false
   }
 
-  /** Whether the slot that was found last names the record of this key: mostly what is set was looked up before. */
+  /** Whether the slot that was found last names the record of this key: commands look at one key several times. */
   #isFound(key: Uint8Array): boolean {
     const record = this.#foundChunk?.words[this.#foundWord + 1] ?? 0
     return record !== 0 && this.#hasKey(record, key)

@@ -367,11 +367,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
 
   #listenersOf(shard: number): KeyListeners {
     const node = this
+    const changed: KeyListeners['onChange'] = (key, origin) => node.changeListener?.(shard, key, origin)
     return {
       get onEvent() {
         return node.keyListener
       },
-      onChange: (key, origin) => this.changeListener?.(shard, key, origin),
+      get onChange() {
+        return node.changeListener === undefined ? undefined : changed
+      },
     }
   }
 

@@ -15,7 +15,7 @@ import { RecordLooks } from '../memory/record-looks.ts'
 import { RecordTable } from '../memory/record-table.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
-import type { KeyListeners } from '../state/key-events.ts'
+import type { KeyListeners, OnKeyChange } from '../state/key-events.ts'
 
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 import { shardCodec } from '../state/shard-codec.ts'
@@ -143,6 +143,10 @@ export class ShardReplica implements ShardPort {
     const waiting = new WaitingCalls(group.rank)
     let replica: ShardReplica
     const backups = new ShardBackups((read) => replica.#query(read, BACKUP_LIMITS))
+    const changed: OnKeyChange = (key, origin, db) => {
+      backups.changed(key, db)
+      options.listeners.onChange?.(key, origin, db)
+    }
     const shard = new ShardMachine({
       records: table,
       memoryMax: memoryBytes,
@@ -151,9 +155,8 @@ export class ShardReplica implements ShardPort {
         get onEvent() {
           return options.listeners.onEvent
         },
-        onChange: (key, origin, db) => {
-          backups.changed(key, db)
-          options.listeners.onChange?.(key, origin, db)
+        get onChange() {
+          return backups.isRunning || options.listeners.onChange !== undefined ? changed : undefined
         },
       },
     })

@@ -68,6 +68,11 @@ export class KeyEvents {
     this.#listeners = listeners
   }
 
+  /** Someone is told what happens now. */
+  get isHeard(): boolean {
+    return this.#listeners.onEvent !== undefined || this.#listeners.onChange !== undefined
+  }
+
   tell(db: number, event: string | undefined, key: Uint8Array): void {
     const { onEvent } = this.#listeners
     if (onEvent !== undefined && event !== undefined) onEvent(db, CLASS_OF.get(event)!, event, key)

@@ -86,6 +86,15 @@ export class WireReader {
     this.#offset = bytes.byteOffset
   }
 
+  /** Where it reads on. */
+  get at(): number {
+    return this.#at
+  }
+
+  set at(at: number) {
+    this.#at = at
+  }
+
   u8(): number {
     const value = this.#bytes[this.#at]
     if (value === undefined) throw this.damaged('it is cut off')
@@ -129,6 +138,16 @@ export class WireReader {
     const start = this.#skip(length)
     // Not a Buffer, of which to make a part takes longer.
     return new Uint8Array(this.#memory, this.#offset + start, length)
+  }
+
+  /** What was read since a place: a view. */
+  from(begin: number): Uint8Array {
+    return new Uint8Array(this.#memory, this.#offset + begin, this.#at - begin)
+  }
+
+  /** Read past {@link bytes}. */
+  skipBytes(): void {
+    this.#skip(this.count())
   }
 
   /** Short ones are names mostly, of commands, statuses and errors. */
