@@ -7,6 +7,9 @@ const KNOWN_MAX = 512
 /** What names stand for, looked up by their bytes: those that are asked often are short, and few. */
 export class NameTable<T> {
   readonly #known = new Map<number, T>()
+  /** Mostly the next name is the same. */
+  #lastCode = -1
+  #last: T | undefined
   readonly #make: (name: string) => T
 
   /** `make`: what a name stands for, as latin1. */
@@ -19,6 +22,14 @@ export class NameTable<T> {
     if (length > SHORT_BYTES_MAX) return this.#make(latin1Of(bytes.subarray(start, start + length)))
     let code = length
     for (let at = start; at < start + length; at += 1) code = code * 256 + bytes[at]!
+    if (code !== this.#lastCode) {
+      this.#last = this.#lookUp(code, bytes, start, length)
+      this.#lastCode = code
+    }
+    return this.#last as T
+  }
+
+  #lookUp(code: number, bytes: Uint8Array, start: number, length: number): T {
     const known = this.#known.get(code)
     if (known !== undefined || this.#known.has(code)) return known as T
     const made = this.#make(latin1Of(bytes.subarray(start, start + length)))
