@@ -1,5 +1,5 @@
-// The table of a shard's records, in the thread that writes it: its layout is in src/index-service/memory/layout.ts, that
-// of a record in src/index-service/state/record-format.ts.
+// The table of a shard's records, in the thread that writes it. Its layout is in src/index-service/memory/layout.ts,
+// that of a record in src/index-service/state/record-format.ts.
 #pragma once
 
 #include <cstring>

@@ -150,10 +150,7 @@ export class RecordTable implements Records, RecordSampler {
     numbers[SetNumber.End] = end
     const done = native.setStrings(this.#segments.chunkBytes, calls, released, numbers)
     this.#segments.filled(numbers[SetNumber.Place]!)
-    for (let at = 0; at < numbers[SetNumber.Released]!; at += 1) {
-      const before = released[at]! >>> 0
-      this.#segments.release(before, this.#bytesAt(before))
-    }
+    for (let at = 0; at < numbers[SetNumber.Released]!; at += 1) this.#release(released[at]! >>> 0)
     return { calls: done, offset: numbers[SetNumber.Offset]! }
   }
 
@@ -283,6 +280,11 @@ export class RecordTable implements Records, RecordSampler {
   #swap(chunk: Chunk, word: number, place: number): void {
     const before = chunk.words[word + 1]!
     Atomics.store(chunk.words, word + 1, place)
+    this.#release(before)
+  }
+
+  /** No slot names it any more. */
+  #release(before: number): void {
     this.#segments.release(before, this.#bytesAt(before))
   }
 

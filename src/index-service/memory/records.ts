@@ -40,8 +40,8 @@ export interface Records {
   set(key: Uint8Array, value: Uint8Array): void
   delete(key: Uint8Array): boolean
   /**
-   * Do `SET` and `MSET` at the start of calls of the log, as long as they are about keys of database 0 that hold strings
-   * which do not expire. `from`: where the first of at most `count` calls begins. Absent: it cannot do that.
+   * Do each `SET` and `MSET` at the start of calls of the log. It stops at a key that does not hold a string, or one
+   * that expires. Keys are of database 0. `from`: where the first of at most `count` calls begins. Absent: it cannot.
    */
   setStrings?(calls: Uint8Array, part: { readonly from: number; readonly count: number }, version: number): StringsSet
   readonly size: number

@@ -46,8 +46,8 @@ export class CallPack implements PackedCalls {
   }
 
   /**
-   * Add the requests at the start of what a client has sent, up to the first that `specAt` does not know; undefined if
-   * none of them is a write. `specAt`: of the name that lies there.
+   * Add the requests at the start of what a client has sent, up to the first that `specAt` does not know. Undefined,
+   * and nothing is added, if none of them is a write. `specAt`: of the name that lies there.
    */
   add(
     requests: Uint8Array,

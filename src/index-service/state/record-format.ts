@@ -108,7 +108,7 @@ export interface RecordHead {
 export class RecordValues {
   #bytes = new Uint8Array(4096)
   #views = new Views(this.#bytes)
-  /** What is at the start of the memory. Calls that go together write the same, so it is packed once for all of them. */
+  /** What is at the start of the memory. Calls that go together write the same, so it is packed once for all. */
   #type = 0
   #version = 0
   #expireAtMs = 0

@@ -2,7 +2,7 @@ import { latin1Of } from './latin1.ts'
 
 const KEPT_BYTES_MAX = 64
 
-/** Names of keys as latin1. The last one is kept: commands ask for one several times, and to make a string takes long. */
+/** Names of keys as latin1. The last one is kept: a command asks for it several times, and to make it takes long. */
 export class LastName {
   readonly #bytes = new Uint8Array(KEPT_BYTES_MAX)
   #name = ''

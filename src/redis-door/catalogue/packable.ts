@@ -10,8 +10,8 @@ const packable = new NameTable((name) => {
 })
 
 /**
- * The command whose name lies there, if requests of it may go to the log without a look at their arguments: whatever
- * they are, it is the index that answers.
+ * The command whose name lies there, if requests of it may go to the log without a look at their arguments. Whatever
+ * those are, it is the index that answers.
  */
 export function packableAt(bytes: Uint8Array, start: number, lengthBytes: number): CommandSpec | undefined {
   return packable.at(bytes, start, lengthBytes)
