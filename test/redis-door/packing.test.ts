@@ -112,13 +112,13 @@ test('the slow log shows arguments, and names as they were written', async () =>
   await client.ask('CONFIG', 'SET', 'slowlog-log-slower-than', '0')
   await client.askAll([
     ['sEt', 'a', 'one'],
-    ['MSET', 'b', 'two', 'c', 'three'],
+    ['MSET', 'b', 'two', 'c', 'three, and enough for both to be packed'],
   ])
   const log = (await client.ask('SLOWLOG', 'GET', '2')) as unknown[][]
   assert.deepEqual(
     log.map((entry) => entry[3]),
     [
-      ['MSET', 'b', 'two', 'c', 'three'],
+      ['MSET', 'b', 'two', 'c', 'three, and enough for both to be packed'],
       ['sEt', 'a', 'one'],
     ],
   )

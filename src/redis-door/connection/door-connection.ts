@@ -37,6 +37,8 @@ const LIMITS_BEFORE_AUTH = {
 }
 /** Bytes of requests that are read before those before them are done. */
 const AHEAD_BYTES_MAX = 16 * 2 ** 20
+/** A short request that comes alone takes less as objects than to be packed. */
+const PACKED_BYTES_LEAST = 96
 /** Room for replies to reads that are answered together. */
 const LOOK_REPLY_BYTES = 16 * 1024
 /** With more that is not sent, it is sent, and looked whether that is too much. */
@@ -172,7 +174,7 @@ export class DoorConnection implements ClientLine, StreamOwner {
 
   /** Requests at the start of a piece go to the log as they came. What is left of it is returned. */
   #packWrites(piece: Buffer): Buffer {
-    if (piece.length === 0 || this.client.db !== 0 || !this.#mayLook()) return piece
+    if (piece.length < PACKED_BYTES_LEAST || this.client.db !== 0 || !this.#mayLook()) return piece
     const packed = this.#door.router.onlyLine()?.pack(piece)
     if (packed === undefined) return piece
     void this.#finish(this.#runPacked(packed))
