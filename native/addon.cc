@@ -102,6 +102,8 @@ NAPI_MODULE_INIT() {
   registerSleeping(env, exports);
   registerStreams(env, exports);
   registerLooks(env, exports);
+  registerPacking(env, exports);
+  registerSetting(env, exports);
   registerWatcher(env, exports);
   registerProcesses(env, exports);
   registerThreads(env, exports);

@@ -126,6 +126,8 @@ void registerFaultTimer(napi_env env, napi_value exports);
 void registerSleeping(napi_env env, napi_value exports);
 void registerStreams(napi_env env, napi_value exports);
 void registerLooks(napi_env env, napi_value exports);
+void registerPacking(napi_env env, napi_value exports);
+void registerSetting(napi_env env, napi_value exports);
 void registerWatcher(napi_env env, napi_value exports);
 void registerProcesses(napi_env env, napi_value exports);
 void registerThreads(napi_env env, napi_value exports);

@@ -4,7 +4,7 @@ import type { Looked } from './looked.ts'
 import type { RecordLooks } from './memory/record-looks.ts'
 import type { HotKeysRequest, IndexNodeFigures, NodesHotKeys, NodesSlowCalls } from './node/index-contract.ts'
 import type { SizesPart, SizesRequest } from './state/prefix-sizes.ts'
-import type { Call, Watched } from './state/shard-command.ts'
+import type { Call, PackedCalls, Watched } from './state/shard-command.ts'
 
 /** How long a call may take, and what ends it before. */
 export interface CallLimits {
@@ -24,6 +24,8 @@ export interface ShardPort {
     limits: CallLimits,
     apart?: boolean,
   ): Promise<readonly Reply[] | null>
+  /** The same of calls that have nothing to do with each other, and are bytes already. */
+  runPacked(packed: PackedCalls, limits: CallLimits): Promise<readonly Reply[]>
   /** Run calls that change nothing: they see everything that was answered to anyone before. */
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]>
   /** Versions of keys; 0 of one that is not there. */

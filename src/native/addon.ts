@@ -47,6 +47,19 @@ export const LookNumber = {
 } as const
 
 /**
+ * What `packRequests` tells of each request: where it ends, where its call ends, and how many arguments it has besides
+ * its name.
+ */
+export const PackedNumber = { RequestEnd: 0, CallEnd: 1, ArgumentCount: 2, Count: 3 } as const
+
+/**
+ * Places in the numbers of `setStrings`. In: where the calls begin and how many there are, the version of what is
+ * written, and the time in ms since 1970. Then the room for records: a place and its end. Out: where the calls begin
+ * that are left, the place behind what was written, and how many records were released.
+ */
+export const SetNumber = { Offset: 0, Calls: 1, Version: 2, NowMs: 3, Place: 4, End: 5, Released: 6, Count: 7 } as const
+
+/**
  * What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. `Ends`: the
  * peer sends nothing more; what it has sent is left to others.
  */
@@ -334,6 +347,22 @@ export interface Addon {
    * @param numbers by {@link LookNumber}: three that are read, and three that are written.
    */
   answerLooks(chunks: readonly Uint8Array[], requests: Uint8Array, replies: Uint8Array, numbers: Float64Array): number
+  /**
+   * Write the requests of RESP at the start of `requests` to `packed`, as a shard's log has calls. It stops before one
+   * that is not whole, has a number of more than four digits, or finds no room. Returns how many there are.
+   *
+   * @param numbers by {@link PackedNumber}, for as many requests as have room there.
+   */
+  packRequests(requests: Uint8Array, packed: Uint8Array, numbers: Int32Array): number
+  /**
+   * Do each `SET` and `MSET` at the start of calls of a shard's log. It stops before one that finds no room, or is
+   * about a key that does not hold a string without expiry. Returns how many are done.
+   *
+   * @param chunks the table's, as in {@link Addon.answerLooks}.
+   * @param released gets the places of the records that were replaced. It stops where no more have room there.
+   * @param numbers by {@link SetNumber}.
+   */
+  setStrings(chunks: readonly Uint8Array[], calls: Uint8Array, released: Int32Array, numbers: Float64Array): number
   /** Ask an idle peer whether it lives after that many seconds: SO_KEEPALIVE, TCP_KEEPIDLE. */
   keepStreamAlive(descriptor: number, seconds: number): void
   /** Tell the peer that nothing more comes: shutdown(2). */

@@ -61,6 +61,8 @@ const names: ReadonlyArray<keyof Addon> = [
   'keepStreamAlive',
   'endStream',
   'answerLooks',
+  'packRequests',
+  'setStrings',
   'openProcess',
   'killProcess',
   'createWatcher',

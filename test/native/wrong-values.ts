@@ -114,6 +114,13 @@ const right: Readonly<Record<string, readonly Right[]>> = {
     () => new Uint8Array(64),
     () => new Float64Array(6),
   ],
+  packRequests: [one(Buffer.from('*2\r\n$3\r\nGET\r\n$1\r\nk\r\n')), () => new Uint8Array(64), () => new Int32Array(6)],
+  setStrings: [
+    one([lookedAt]),
+    one(Buffer.from('\x03set\x02\x01k\x01v', 'latin1')),
+    () => new Int32Array(4),
+    () => Float64Array.of(0, 1, 1, 1, 0, 64, 0),
+  ],
   keepStreamAlive: [one(listener), one(60)],
   endStream: [one(listener)],
   openProcess: [one(process.pid)],

@@ -32,6 +32,7 @@ class Served {
         received: (piece) => {
           this.pieces.push(piece)
           this.onReceived(piece)
+          return true
         },
         drained: () => {
           this.drained += 1

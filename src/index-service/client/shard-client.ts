@@ -6,7 +6,8 @@ import type { RecordLooks } from '../memory/record-looks.ts'
 import { PIECE_BYTES } from '../node/index-contract.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
-import type { Call, Watched } from '../state/shard-command.ts'
+import { unpackCalls } from '../state/shard-codec.ts'
+import type { Call, PackedCalls, Watched } from '../state/shard-command.ts'
 import type { IndexClient } from './index-client.ts'
 
 /** How much longer than its call a client waits for the end of a call that waits. */
@@ -32,6 +33,10 @@ export class ShardClient implements ShardPort {
   ): Promise<readonly Reply[] | null> {
     const request = { shard: this.#shard, calls, watched, apart }
     return this.#index.ask(this.#shard, limits, false, (client, options) => client.run(request, options))
+  }
+
+  async runPacked(packed: PackedCalls, limits: CallLimits): Promise<readonly Reply[]> {
+    return (await this.run(unpackCalls(packed), undefined, limits, packed.count > 1))!
   }
 
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {

@@ -27,7 +27,16 @@ interface Addition extends AddOptions {
   readonly start: number
 }
 
+/** Without options. */
+const PLAIN: Addition = {
+  ...{ onlyNew: false, onlyOld: false, onlyGreater: false, onlyLess: false },
+  ...{ countsChanged: false, isIncrement: false, start: 1 },
+}
+
 function additionOf(args: Args): Addition {
+  const first = args[1]![0]!
+  // No option begins with a digit.
+  if (first >= 0x30 && first <= 0x39 && args.length % 2 === 1) return PLAIN
   const set = new Set<string>()
   let start = 1
   for (; start < args.length; start += 1) {
@@ -69,7 +78,8 @@ function zadd(keyspace: Keyspace, args: Args): Reply {
   if (old === undefined && addition.onlyOld) return 0
   const sortedSet = old ?? new SortedSetValue()
   let [added, updated] = [0, 0]
-  for (const [number, score] of scores.entries()) {
+  for (let number = 0; number < scores.length; number += 1) {
+    const score = scores[number]!
     const member = latin1Of(args[start + number * 2 + 1]!)
     const before = sortedSet.scoreOf(member)
     if (before === score || !isAllowed(before, score, addition)) continue
@@ -96,8 +106,6 @@ function increased(keyspace: Keyspace, args: Args, by: number, options: AddOptio
   }
   return { double: score }
 }
-
-const ALL: AddOptions = { onlyNew: false, onlyOld: false, onlyGreater: false, onlyLess: false }
 
 function zrem(keyspace: Keyspace, args: Args): Reply {
   const sortedSet = keyspace.sortedSet(args[0]!)
@@ -163,7 +171,7 @@ function zscan(keyspace: Keyspace, args: Args): Reply {
 /** Sorted sets, except ranges, what combines several, and what takes from them. */
 export const sortedSets: readonly CommandSpec[] = [
   grows('zadd', -4, firstKey, zadd),
-  grows('zincrby', 4, firstKey, (keyspace, args) => increased(keyspace, args, doubleOf(args[1]!), ALL)),
+  grows('zincrby', 4, firstKey, (keyspace, args) => increased(keyspace, args, doubleOf(args[1]!), PLAIN)),
   frees('zrem', -3, firstKey, zrem),
   reads('zcard', 2, firstKey, (keyspace, args) => keyspace.sortedSet(args[0]!)?.size ?? 0),
   reads('zscore', 3, firstKey, (keyspace, args) => scoreReply(keyspace.sortedSet(args[0]!), args[1]!)),

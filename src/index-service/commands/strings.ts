@@ -168,8 +168,9 @@ export function sumOf(one: number | bigint, other: number | bigint): number | bi
 }
 
 const digits = new Uint8Array(20)
+const lastDigits = Array.from(digits, (_, at) => digits.subarray(at))
 
-/** A number as text. Short ones are written without a string: counters are changed often. */
+/** A number as text, valid until the next one. Short ones are written without a string: counters change often. */
 function decimal(value: number | bigint): Uint8Array {
   if (typeof value === 'bigint' || value < 0 || value > 0x7fffffff) return bytesOf(String(value))
   let [at, left] = [digits.length, value]
@@ -178,7 +179,7 @@ function decimal(value: number | bigint): Uint8Array {
     digits[at] = 0x30 + (left % 10)
     left = (left / 10) | 0
   } while (left > 0)
-  return digits.slice(at)
+  return lastDigits[at]!
 }
 
 function incrby(keyspace: Keyspace, args: Args): Reply {

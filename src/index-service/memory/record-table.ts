@@ -1,5 +1,5 @@
 import { hashBytes } from '../../codecs/index.ts'
-import { DefectError } from '../../native/index.ts'
+import { DefectError, native, SetNumber } from '../../native/index.ts'
 import type { Chunk } from './chunk.ts'
 import {
   BUCKET_BYTES,
@@ -22,10 +22,13 @@ import {
   UNIT_BYTES,
   UNIT_MASK,
 } from './layout.ts'
-import type { RecordSample, RecordSampler, Records, SampleOptions } from './records.ts'
+import type { RecordSample, RecordSampler, Records, SampleOptions, StringsSet } from './records.ts'
 import { Segments } from './segments.ts'
 import { UseCounts, type UseWindow } from './use-counts.ts'
 import { type MarkModeNumber, UseMarks } from './use-marks.ts'
+
+/** Places of records that strings which are set together have replaced. */
+const released = new Int32Array(1024)
 
 const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
 
@@ -48,8 +51,9 @@ export class RecordTable implements Records, RecordSampler {
   #overflow = { place: 0, left: 0 }
   #freeBuckets: number[] = []
   /** Where the last search ended: a bucket, its chunk and the slot. */
-  #foundChunk!: Chunk
+  #foundChunk: Chunk | undefined
   #foundWord = 0
+  readonly #setNumbers = new Float64Array(SetNumber.Count)
 
   constructor(seed = 0) {
     this.#seed = seed >>> 0
@@ -115,20 +119,42 @@ export class RecordTable implements Records, RecordSampler {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    const hash = hashBytes(key, key.length, this.#seed)
-    if (!this.#find(hash, key)) return undefined
-    if (this.nowMs !== 0) this.#marks.use(hash, this.nowMs)
-    return this.#valueAt(this.#foundChunk.words[this.#foundWord + 1]!)
+    if (!this.#isFound(key) && !this.#find(hashBytes(key, key.length, this.#seed), key)) return undefined
+    const { words } = this.#foundChunk!
+    if (this.nowMs !== 0) this.#marks.use(words[this.#foundWord]!, this.nowMs)
+    return this.#valueAt(words[this.#foundWord + 1]!)
   }
 
   set(key: Uint8Array, value: Uint8Array): void {
     if (key.length + value.length + RECORD_HEAD_BYTES > RECORD_BYTES_MAX)
       throw new DefectError(`a record of ${value.length} bytes is longer than its writer may make it`)
-    const hash = hashBytes(key, key.length, this.#seed)
-    const place = this.#write(hash, outside(key), outside(value))
+    const isFound = this.#isFound(key)
+    const hash = isFound ? this.#foundChunk!.words[this.#foundWord]! : hashBytes(key, key.length, this.#seed)
+    // Only where room has to be made, records move.
+    const mayMove = !this.#segments.hasRoom(recordBytes(key.length, value.length))
+    const place = mayMove ? this.#write(hash, outside(key), outside(value)) : this.#write(hash, key, value)
     // What is in use may have moved to make room.
-    if (this.#find(hash, key)) this.#swap(this.#foundChunk, this.#foundWord, place)
+    if ((isFound && !mayMove) || this.#find(hash, key)) this.#swap(this.#foundChunk!, this.#foundWord, place)
     else this.#add(hash, place)
+  }
+
+  setStrings(
+    calls: Uint8Array,
+    { from, count }: { readonly from: number; readonly count: number },
+    version: number,
+  ): StringsSet {
+    const numbers = this.#setNumbers
+    const { place, end } = this.#segments.room
+    numbers[SetNumber.Offset] = from
+    numbers[SetNumber.Calls] = count
+    numbers[SetNumber.Version] = version
+    numbers[SetNumber.NowMs] = this.nowMs
+    numbers[SetNumber.Place] = place
+    numbers[SetNumber.End] = end
+    const done = native.setStrings(this.#segments.chunkBytes, calls, released, numbers)
+    this.#segments.filled(numbers[SetNumber.Place]!)
+    for (let at = 0; at < numbers[SetNumber.Released]!; at += 1) this.#release(released[at]! >>> 0)
+    return { calls: done, offset: numbers[SetNumber.Offset]! }
   }
 
   /** Note from now on when or how often records are used; undefined: do not. */
@@ -184,7 +210,7 @@ export class RecordTable implements Records, RecordSampler {
 
   delete(key: Uint8Array): boolean {
     if (!this.#find(hashBytes(key, key.length, this.#seed), key)) return false
-    this.#swap(this.#foundChunk, this.#foundWord, 0)
+    this.#swap(this.#foundChunk!, this.#foundWord, 0)
     this.#size -= 1
     return true
   }
@@ -294,6 +320,11 @@ export class RecordTable implements Records, RecordSampler {
   #swap(chunk: Chunk, word: number, place: number): void {
     const before = chunk.words[word + 1]!
     Atomics.store(chunk.words, word + 1, place)
+    this.#release(before)
+  }
+
+  /** No slot names it any more. */
+  #release(before: number): void {
     this.#segments.release(before, this.#bytesAt(before))
   }
 
@@ -302,7 +333,7 @@ export class RecordTable implements Records, RecordSampler {
     const { words, bytes } = this.#chunkOf(place)
     const word = (place & UNIT_MASK) * 2
     if (!this.#findPlace(words[word + RecordWord.Hash]!, place)) return false
-    const { words: slots } = this.#foundChunk
+    const { words: slots } = this.#foundChunk!
     const slot = this.#foundWord
     const size = this.#bytesAt(place)
     const target = this.#segments.allocate(size)
@@ -338,6 +369,12 @@ export class RecordTable implements Records, RecordSampler {
       place = words[bucket + BucketWord.Next]!
     }
     return false
+  }
+
+  /** Whether the slot that was found last names the record of this key: commands look at one key several times. */
+  #isFound(key: Uint8Array): boolean {
+    const record = this.#foundChunk?.words[this.#foundWord + 1] ?? 0
+    return record !== 0 && this.#hasKey(record, key)
   }
 
   #hasKey(place: number, key: Uint8Array): boolean {

@@ -24,6 +24,13 @@ export interface SampleOptions {
   readonly nowMs: number
 }
 
+/** Strings that were set together, see {@link Records.setStrings}. */
+export interface StringsSet {
+  readonly calls: number
+  /** Where the calls begin that are left. */
+  readonly offset: number
+}
+
 /** Where a shard keeps bytes by key. */
 export interface Records {
   /** The time, since 1970, at which records are used from now on. 0: what follows is no use of them. */
@@ -32,6 +39,11 @@ export interface Records {
   get(key: Uint8Array): Uint8Array | undefined
   set(key: Uint8Array, value: Uint8Array): void
   delete(key: Uint8Array): boolean
+  /**
+   * Do each `SET` and `MSET` at the start of calls of the log. It stops at a key that does not hold a string, or one
+   * that expires. Keys are of database 0. `from`: where the first of at most `count` calls begins. Absent: it cannot.
+   */
+  setStrings?(calls: Uint8Array, part: { readonly from: number; readonly count: number }, version: number): StringsSet
   readonly size: number
   /** What keys and values in use take. */
   readonly usedBytes: number

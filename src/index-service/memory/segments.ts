@@ -81,6 +81,27 @@ export class Segments {
     return this.chunks[0]!
   }
 
+  /** Whether the next record of `bytes` goes where the last one went: nothing moves then. */
+  hasRoom(bytes: number): boolean {
+    return bytes <= SEGMENT_BYTES && this.#fresh.place + bytes / UNIT_BYTES <= this.#fresh.end
+  }
+
+  /** Where the next records go without anything moving: a place, and the end. */
+  get room(): { readonly place: number; readonly end: number } {
+    return this.#fresh
+  }
+
+  /** Records were written to the {@link room}, up to a place. */
+  filled(place: number): void {
+    const head = this.#fresh
+    const bytes = (place - head.place) * UNIT_BYTES
+    if (bytes === 0) return
+    head.place = place
+    this.#filled[head.segment] = place - head.segment * UNITS_PER_SEGMENT
+    this.#alive[head.segment]! += bytes
+    this.liveBytes += bytes
+  }
+
   /** Room for a record of `bytes`, a multiple of 8: its place. */
   allocate(bytes: number): number {
     if (bytes > SEGMENT_BYTES) return this.#run(bytes)

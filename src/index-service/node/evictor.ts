@@ -1,7 +1,7 @@
 import { addAbortCallback, removeAbortCallback } from '../../runtime/index.ts'
 import { IndexError } from '../errors.ts'
 import type { CallLimits } from '../port.ts'
-import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
+import type { Call, PackedCalls, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
 import type { EvictionRule } from '../state/victims.ts'
 
 /** What an evictor needs of a shard. */
@@ -82,7 +82,7 @@ export class Evictor {
    * @throws IndexError `TIMEOUT`; or why the signal was aborted.
    */
   admit<T>(
-    calls: readonly Call[],
+    calls: readonly Call[] | PackedCalls,
     write: (limits: CallLimits) => Promise<T>,
     limits: CallLimits = ENDLESS,
   ): Promise<T> {
@@ -191,7 +191,8 @@ function late(timeoutMs: number): IndexError {
   return new IndexError('TIMEOUT', message, { outcome: 'not-applied' })
 }
 
-function bytesOfCalls(calls: readonly Call[]): number {
+function bytesOfCalls(calls: readonly Call[] | PackedCalls): number {
+  if ('count' in calls) return calls.count * CALL_BYTES + calls.bytes.length
   let bytes = 0
   for (const { args } of calls) {
     bytes += CALL_BYTES

@@ -3,7 +3,7 @@ import type { AppendPolicy } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
-import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
+import type { KeyListeners, OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
 import type { Call } from '../state/shard-command.ts'
 import type { EvictionSettings } from './eviction-policy.ts'
 import { HandOvers } from './hand-overs.ts'
@@ -410,8 +410,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       eviction: this.#evictionOfShard,
       founders: this.#founders(shard),
       thread,
-      onEvent: (db, kind, event, key) => this.keyListener?.(db, kind, event, key),
-      onChange: (key, origin) => this.changeListener?.(shard, key, origin),
+      listeners: this.#listenersOf(shard),
       ...limits,
     }).finally(() => this.#moving.delete(shard))
     // It may have been set meanwhile.
@@ -419,6 +418,19 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     replica.writers = this.#holders(shard).length
     this.#replicas.set(shard, replica)
     this.#members.tell(this.#card())
+  }
+
+  #listenersOf(shard: number): KeyListeners {
+    const node = this
+    const changed: KeyListeners['onChange'] = (key, origin) => node.changeListener?.(shard, key, origin)
+    return {
+      get onEvent() {
+        return node.keyListener
+      },
+      get onChange() {
+        return node.changeListener === undefined ? undefined : changed
+      },
+    }
   }
 
   async #closeShard(shard: number): Promise<void> {

@@ -56,6 +56,10 @@ export class ShardBackups {
     this.#query = query
   }
 
+  get isRunning(): boolean {
+    return this.#running.size > 0
+  }
+
   /** A key has changed; undefined: any may have. */
   changed(key: Uint8Array | undefined, db: number): void {
     if (this.#running.size === 0) return

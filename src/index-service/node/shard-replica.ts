@@ -18,11 +18,11 @@ import { RecordTable } from '../memory/record-table.ts'
 import { TableReader } from '../memory/table-reader.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
-import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
+import type { KeyListeners, OnKeyChange } from '../state/key-events.ts'
 import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 import { shardCodec } from '../state/shard-codec.ts'
-import type { Call, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
+import type { Call, PackedCalls, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
 import { ShardMachine } from '../state/shard-machine.ts'
 import { type EvictionSettings, ruleOf } from './eviction-policy.ts'
 import { Evictor } from './evictor.ts'
@@ -46,9 +46,8 @@ export interface ShardReplicaOptions {
   readonly signal: AbortSignal | undefined
   /** In a group of a fixed size, the ranks that found it. */
   readonly founders: readonly number[]
-  /** Is told what happens to keys, in each process that holds the shard. */
-  readonly onEvent?: OnKeyEvent | undefined
-  readonly onChange?: OnKeyChange | undefined
+  /** Are told what happens to keys, in each process that holds the shard. */
+  readonly listeners: KeyListeners
 }
 
 /** How many keys a shard has, and what they take. */
@@ -153,14 +152,21 @@ export class ShardReplica implements ShardPort {
     const waiting = new WaitingCalls(group.rank)
     let replica: ShardReplica
     const backups = new ShardBackups((read) => replica.#query(read, BACKUP_LIMITS))
+    const changed: OnKeyChange = (key, origin, db) => {
+      backups.changed(key, db)
+      options.listeners.onChange?.(key, origin, db)
+    }
     const shard = new ShardMachine({
       records: table,
       memoryMax: memoryBytes,
       onServed: (waiter, reply) => waiting.served(waiter, reply),
-      onEvent: options.onEvent,
-      onChange: (key, origin, db) => {
-        backups.changed(key, db)
-        options.onChange?.(key, origin, db)
+      listeners: {
+        get onEvent() {
+          return options.listeners.onEvent
+        },
+        get onChange() {
+          return backups.isRunning || options.listeners.onChange !== undefined ? changed : undefined
+        },
       },
     })
     try {
@@ -226,6 +232,13 @@ export class ShardReplica implements ShardPort {
     const command = this.#bound === undefined ? plain : { ...plain, bound: this.#bound }
     const answer = await this.#evictor.admit(calls, (left) => this.#propose(command, left), limits)
     return answer as readonly Reply[] | null
+  }
+
+  async runPacked(packed: PackedCalls, limits: CallLimits): Promise<readonly Reply[]> {
+    const plain = packed.count > 1 ? { packed, apart: true } : { packed }
+    const command = this.#bound === undefined ? plain : { ...plain, bound: this.#bound }
+    const answer = await this.#evictor.admit(packed, (left) => this.#propose(command, left), limits)
+    return answer as readonly Reply[]
   }
 
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {

@@ -8,7 +8,7 @@ import { Collections } from './collections.ts'
 import { Expiries } from './expiries.ts'
 import { KeyOrder } from './key-order.ts'
 import * as format from './record-format.ts'
-import { expireAtOf, HEAD_BYTES, packHead, type RecordHead, RecordKeys, RecordType } from './record-format.ts'
+import { expireAtOf, type RecordHead, RecordKeys, RecordType, RecordValues } from './record-format.ts'
 import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { readValue, type StoredValue, writeValue } from './stored-value.ts'
 
@@ -20,11 +20,11 @@ export class Entries {
   readonly #records: Records
   readonly #space: number
   readonly #keys = new RecordKeys()
+  readonly #values = new RecordValues()
   readonly #collections = new Collections()
   readonly #expiries = new Expiries()
   readonly #order = new KeyOrder()
   #size = 0
-  #buffer = new Uint8Array(4096)
 
   constructor(records: Records, space: number) {
     this.#records = records
@@ -73,9 +73,9 @@ export class Entries {
     this.#write(key, value.type, head)
   }
 
-  /** The collection of a key has changed. */
-  touch(key: Uint8Array, value: Collection, version: number): void {
-    this.#collections.account(latin1Of(key))
+  /** The collection of a key has changed. `name`: the key as latin1. */
+  touch(key: Uint8Array, name: string, value: Collection, version: number): void {
+    this.#collections.account(name)
     this.#write(key, value.type, { version, expireAtMs: expireAtOf(this.get(key)!) })
   }
 
@@ -190,12 +190,7 @@ export class Entries {
   }
 
   #write(key: Uint8Array, type: number, head: RecordHead, bytes?: Uint8Array): void {
-    const lengthBytes = HEAD_BYTES + (bytes?.length ?? 0)
-    // Not the memory of a large value for ever.
-    const buffer = lengthBytes <= this.#buffer.length ? this.#buffer : new Uint8Array(lengthBytes)
-    packHead(buffer, type, head)
-    if (bytes !== undefined) buffer.set(bytes, HEAD_BYTES)
-    this.#records.set(this.#keys.ofKey(key, this.#space), buffer.subarray(0, lengthBytes))
+    this.#records.set(this.#keys.ofKey(key, this.#space), this.#values.of(type, head, bytes))
   }
 
   #enter(key: Uint8Array): void {

@@ -50,35 +50,45 @@ const CLASS_OF: ReadonlyMap<string, KeyEventClass> = new Map(
   Object.entries(EVENTS).flatMap(([kind, events]) => events.map((event) => [event, kind as KeyEventClass] as const)),
 )
 
+/** Who is told. Either may come and go. */
+export interface KeyListeners {
+  readonly onEvent?: OnKeyEvent | undefined
+  readonly onChange?: OnKeyChange | undefined
+}
+
 /** Tells what happens to keys: as keyspace notifications of Redis do, and that they have changed. */
 export class KeyEvents {
   /** Of the command that runs, where its code names no other one; undefined: it has none. */
   command: string | undefined
   /** Of the call that runs. */
   origin: number | undefined
-  readonly #onEvent: OnKeyEvent | undefined
-  readonly #onChange: OnKeyChange | undefined
+  readonly #listeners: KeyListeners
 
-  constructor(onEvent: OnKeyEvent | undefined, onChange: OnKeyChange | undefined) {
-    this.#onEvent = onEvent
-    this.#onChange = onChange
+  constructor(listeners: KeyListeners) {
+    this.#listeners = listeners
+  }
+
+  /** Someone is told what happens now. */
+  get isHeard(): boolean {
+    return this.#listeners.onEvent !== undefined || this.#listeners.onChange !== undefined
   }
 
   tell(db: number, event: string | undefined, key: Uint8Array): void {
-    if (event !== undefined) this.#onEvent?.(db, CLASS_OF.get(event)!, event, key)
+    const { onEvent } = this.#listeners
+    if (onEvent !== undefined && event !== undefined) onEvent(db, CLASS_OF.get(event)!, event, key)
   }
 
   /** By the call that runs. */
   changed(db: number, key: Uint8Array): void {
-    this.#onChange?.(key, this.origin, db)
+    this.#listeners.onChange?.(key, this.origin, db)
   }
 
   /** It is no one's change, also if a call has noticed: a key has expired, or was evicted. */
   gone(db: number, key: Uint8Array): void {
-    this.#onChange?.(key, undefined, db)
+    this.#listeners.onChange?.(key, undefined, db)
   }
 
   changedAll(): void {
-    this.#onChange?.(undefined, this.origin, 0)
+    this.#listeners.onChange?.(undefined, this.origin, 0)
   }
 }

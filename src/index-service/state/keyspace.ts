@@ -3,6 +3,7 @@ import { wrongType } from '../commands/reply.ts'
 import type { Records } from '../memory/records.ts'
 import type { Collection } from '../values/collection.ts'
 import { HashValue } from '../values/hash-value.ts'
+import { LastName } from '../values/last-name.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
 import { ListValue } from '../values/list-value.ts'
 import { SetValue } from '../values/set-value.ts'
@@ -36,6 +37,7 @@ export class Keyspace {
   readonly listing: KeyListing
   readonly #entries: Entries
   readonly #moment: Moment
+  readonly #names = new LastName()
   readonly #events: KeyEvents | undefined
 
   /** `moment` is that of the command that runs. `events` are told in the name of the database. */
@@ -162,14 +164,15 @@ export class Keyspace {
    * in place of the command's own.
    */
   changed(key: Uint8Array, value: Collection, event: string | undefined = this.#events?.command): void {
-    const isOld = this.#entries.collections.has(latin1Of(key))
+    const name = this.#names.of(key)
+    const isOld = this.#entries.collections.has(name)
     if (value.size === 0 && value.type !== RecordType.Stream) {
       if (!isOld) return
       this.#tellChange(key, false, event)
       this.remove(key)
       return
     }
-    if (isOld) this.#entries.touch(key, value, this.#moment.index)
+    if (isOld) this.#entries.touch(key, name, value, this.#moment.index)
     else this.#entries.addCollection(key, this.#head(0), value)
     if (this.#events === undefined) return
     this.#events.changed(this.db, key)
@@ -184,7 +187,7 @@ export class Keyspace {
       return
     }
     stream.groupsChangedAt = this.#moment.index
-    this.#entries.touch(key, stream, format.versionOf(record))
+    this.#entries.touch(key, latin1Of(key), stream, format.versionOf(record))
     this.#events?.changed(this.db, key)
     this.tell(event, key)
   }
@@ -388,7 +391,7 @@ export class Keyspace {
     const record = this.#record(key)
     if (record === undefined) return undefined
     if (format.typeOf(record) === RecordType.String) throw wrongType()
-    const value = this.#entries.collections.get(latin1Of(key))
+    const value = this.#entries.collections.get(this.#names.of(key))
     if (value instanceof kind) return value
     throw wrongType()
   }

@@ -20,18 +20,38 @@ const SPACE_SHIFT = 2
 /** Before the bytes of a string. */
 export const HEAD_BYTES = 17
 
+/** Longer views are made each time. */
+const VIEWS_MAX = 256
+
 const number = new Float64Array(1)
 const numberBytes = new Uint8Array(number.buffer)
+
+/** The first bytes of some memory, as views that are used again: to make one takes longer than to fill a short one. */
+class Views {
+  readonly #bytes: Uint8Array
+  readonly #views: Uint8Array[] = []
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  first(lengthBytes: number): Uint8Array {
+    if (lengthBytes > VIEWS_MAX) return this.#bytes.subarray(0, lengthBytes)
+    this.#views[lengthBytes] ??= this.#bytes.subarray(0, lengthBytes)
+    return this.#views[lengthBytes]!
+  }
+}
 
 /** Makes keys of records in memory of its own: a key is valid until the next one is made. */
 export class RecordKeys {
   #bytes = new Uint8Array(256)
+  #views = new Views(this.#bytes)
 
   ofKey(key: Uint8Array, space: number): Uint8Array {
     const bytes = this.#room(key.length + 1)
     bytes[0] = KEY_KIND | (space << SPACE_SHIFT)
     copy(bytes, 1, key)
-    return bytes.subarray(0, key.length + 1)
+    return this.#views.first(key.length + 1)
   }
 
   ofField(key: Uint8Array, field: Uint8Array, space: number): Uint8Array {
@@ -43,11 +63,14 @@ export class RecordKeys {
     bytes[at++] = left
     copy(bytes, at, key)
     copy(bytes, at + key.length, field)
-    return bytes.subarray(0, at + key.length + field.length)
+    return this.#views.first(at + key.length + field.length)
   }
 
   #room(lengthBytes: number): Uint8Array {
-    if (lengthBytes > this.#bytes.length) this.#bytes = new Uint8Array(lengthBytes * 2)
+    if (lengthBytes > this.#bytes.length) {
+      this.#bytes = new Uint8Array(lengthBytes * 2)
+      this.#views = new Views(this.#bytes)
+    }
     return this.#bytes
   }
 }
@@ -94,7 +117,43 @@ export interface RecordHead {
   readonly expireAtMs: number
 }
 
-/** Write the head of a key's record to the start of `target`. */
+/** Makes values of records of keys in memory of its own: one is valid until the next one is made. */
+export class RecordValues {
+  #bytes = new Uint8Array(4096)
+  #views = new Views(this.#bytes)
+  /** What is at the start of the memory. Calls that go together write the same, so it is packed once for all. */
+  #type = 0
+  #version = 0
+  #expireAtMs = 0
+
+  /** `bytes`: of a string. */
+  of(type: number, head: RecordHead, bytes?: Uint8Array): Uint8Array {
+    const lengthBytes = HEAD_BYTES + (bytes?.length ?? 0)
+    // Not the memory of a large value for ever.
+    if (lengthBytes > this.#bytes.length) return ofLarge(type, head, bytes!)
+    this.#pack(type, head)
+    if (bytes !== undefined) copy(this.#bytes, HEAD_BYTES, bytes)
+    return this.#views.first(lengthBytes)
+  }
+
+  #pack(type: number, head: RecordHead): void {
+    const { version, expireAtMs } = head
+    if (this.#type === type && this.#version === version && this.#expireAtMs === expireAtMs) return
+    packHead(this.#bytes, type, head)
+    this.#type = type
+    this.#version = version
+    this.#expireAtMs = expireAtMs
+  }
+}
+
+function ofLarge(type: number, head: RecordHead, bytes: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(HEAD_BYTES + bytes.length)
+  packHead(whole, type, head)
+  whole.set(bytes, HEAD_BYTES)
+  return whole
+}
+
+/** Write the head of a value to the start of `target`. */
 export function packHead(target: Uint8Array, type: number, { version, expireAtMs }: RecordHead): void {
   target[0] = type
   number[0] = version

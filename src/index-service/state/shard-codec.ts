@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Codec } from '../../codecs/index.ts'
 import { DefectError } from '../../native/index.ts'
 import { DATABASES_MAX, Databases } from './databases.ts'
-import type { Call, ShardCommand, Watched } from './shard-command.ts'
+import type { Call, PackedCalls, ShardCommand, Watched } from './shard-command.ts'
 import { WireReader, WireWriter } from './wire.ts'
 
 /**
@@ -34,6 +34,7 @@ const writer = new WireWriter()
 
 function encode(command: ShardCommand): Uint8Array {
   if ('calls' in command) encodeCalls(command)
+  else if ('packed' in command) encodePacked(command)
   else if ('cancel' in command) {
     writer.begin(Kind.Cancel)
     writer.f64(command.cancel)
@@ -79,6 +80,14 @@ function encodeCalls({
     writer.count(args.length)
     for (const argument of args) writer.bytes(argument)
   }
+}
+
+function encodePacked({ packed, apart, bound }: Extract<ShardCommand, { packed: unknown }>): void {
+  writer.begin(Kind.Calls)
+  writer.u8((apart === true ? APART : 0) | (bound === undefined ? 0 : HAS_BOUND))
+  if (bound !== undefined) writer.f64(bound)
+  writer.count(packed.count)
+  writer.append(packed.bytes)
 }
 
 function encodeWatched(watched: readonly Watched[], hasDatabases: boolean): void {
@@ -129,15 +138,13 @@ function decodeCalls(reader: WireReader): ShardCommand {
   const flags = reader.u8Below(FLAGS_MAX, 'set of flags')
   const waiter = (flags & HAS_WAITER) === 0 ? undefined : reader.whole()
   const bound = (flags & HAS_BOUND) === 0 ? undefined : reader.whole()
+  if ((flags & ~(APART | HAS_BOUND)) === 0) return packedCommand(reader, (flags & APART) !== 0, bound)
   const hasDatabases = (flags & HAS_DATABASES) !== 0
   const watched = (flags & HAS_WATCHED) === 0 ? undefined : decodeWatched(reader, hasDatabases)
   const calls: Call[] = []
   for (let left = reader.countOfThings(); left > 0; left -= 1) calls.push(decodeCall(reader, flags))
   const apart = (flags & APART) !== 0
   const admitted = (flags & ADMITTED) !== 0
-  // Nearly all are of one of these shapes, and an object that is put together takes longer.
-  if (watched === undefined && waiter === undefined && bound === undefined && !admitted)
-    return apart ? { calls, apart } : { calls }
   return {
     calls,
     ...(watched && { watched }),
@@ -146,6 +153,19 @@ function decodeCalls(reader: WireReader): ShardCommand {
     ...(apart && { apart }),
     ...(admitted && { admitted }),
   }
+}
+
+/** Calls with nothing else to say stay as they are. They are read when they are run, so they are checked here. */
+function packedCommand(reader: WireReader, apart: boolean, bound: number | undefined): ShardCommand {
+  const count = reader.countOfThings()
+  const begin = reader.at
+  for (let left = count; left > 0; left -= 1) {
+    reader.skipBytes()
+    for (let args = reader.countOfThings(); args > 0; args -= 1) reader.skipBytes()
+  }
+  const packed = { count, bytes: reader.from(begin) }
+  if (bound === undefined) return apart ? { packed, apart } : { packed }
+  return apart ? { packed, apart, bound } : { packed, bound }
 }
 
 function decodeWatched(reader: WireReader, hasDatabases: boolean): Watched[] {
@@ -165,11 +185,38 @@ function decodeDatabase(reader: WireReader): number {
 function decodeCall(reader: WireReader, flags: number): Call {
   const db = (flags & HAS_DATABASES) === 0 ? 0 : decodeDatabase(reader)
   const origin = (flags & HAS_ORIGINS) === 0 ? 0 : reader.whole()
-  const name = reader.name()
+  const name = reader.text()
   const args: Uint8Array[] = []
   for (let left = reader.countOfThings(); left > 0; left -= 1) args.push(reader.bytes())
   if (origin === 0) return db === 0 ? { name, args } : { name, args, db }
   return { name, args, ...(db !== 0 && { db }), origin }
+}
+
+/** Reads packed calls one by one. Arguments are views. @throws IndexError */
+export class CallReader {
+  readonly #reader: WireReader
+
+  constructor({ bytes }: PackedCalls) {
+    this.#reader = new WireReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
+  }
+
+  /** Where the next one begins. */
+  get at(): number {
+    return this.#reader.at
+  }
+
+  set at(at: number) {
+    this.#reader.at = at
+  }
+
+  next(): Call {
+    return decodeCall(this.#reader, 0)
+  }
+}
+
+export function unpackCalls(packed: PackedCalls): Call[] {
+  const reader = new CallReader(packed)
+  return Array.from({ length: packed.count }, () => reader.next())
 }
 
 /** How commands for a shard become bytes. What it decodes keeps memory of its own. */

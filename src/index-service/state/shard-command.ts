@@ -11,6 +11,12 @@ export interface Call {
   readonly origin?: number
 }
 
+/** Calls as they lie in the log, one behind the other: see `shard-codec.ts`. They are about database 0. */
+export interface PackedCalls {
+  readonly count: number
+  readonly bytes: Uint8Array
+}
+
 /** A key that may not have changed since its version was read. */
 export interface Watched {
   readonly key: Uint8Array
@@ -27,6 +33,7 @@ export interface Watched {
  *   are `apart` have nothing to do with each other: those that wait are served after each of them, not after the last.
  *   Above the `bound` in bytes, those that may need memory are refused; it counts if it is less than the shard's own.
  *   Calls that are `admitted` are what programs did, which looked at the memory before: none is refused for want of it.
+ * - `packed` are calls that are bytes already, without anything else to say.
  * - `expire` removes keys that have expired.
  * - `evict` removes keys to make room, each if it has not changed since its version was read.
  * - `cancel` ends a call that waits: its time is over, or its caller is gone.
@@ -41,6 +48,7 @@ export type ShardCommand =
       readonly admitted?: boolean
       readonly bound?: number
     }
+  | { readonly packed: PackedCalls; readonly apart?: boolean; readonly bound?: number }
   | { readonly expire: true }
   | { readonly evict: readonly Watched[] }
   | { readonly cancel: number }

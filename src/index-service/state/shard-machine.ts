@@ -8,11 +8,12 @@ import type { RecordSampler, Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { backupOfKeys, backupPart, type KeyOfDatabase } from './backup-items.ts'
 import { type DatabaseCounts, Databases } from './databases.ts'
-import { KeyEvents, type OnKeyChange, type OnKeyEvent } from './key-events.ts'
+import { KeyEvents, type KeyListeners } from './key-events.ts'
 import { prefixSizes, type SizesPart, type SizesRequest } from './prefix-sizes.ts'
 import { CommandRandom } from './random.ts'
 import { ShardScratch } from './scratch.ts'
-import type { Call, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
+import { CallReader } from './shard-codec.ts'
+import type { Call, PackedCalls, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { chooseVictims, type EvictionRule } from './victims.ts'
 import { type Waiter, Waiters } from './waiters.ts'
@@ -21,6 +22,11 @@ import { type Waiter, Waiters } from './waiters.ts'
 const SNAPSHOT_VERSION = 3
 /** Removed by one command at most, so that none takes long. */
 const EXPIRED_MAX = 1000
+
+/** How much more strings may take than those that they replace, in bytes of their packed calls. */
+const GROWTH_MAX = 4
+/** If fewer strings were set together, those that follow are set one by one. */
+const FAST_MIN = 4
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
@@ -34,12 +40,10 @@ export interface ShardOptions {
   /** Is told what a call that waited came to. It must not throw. */
   readonly onServed?: (waiter: number, reply: Reply) => void
   /**
-   * Is told what happens to keys as the log is applied: in each process, and again if the log is read again after a
-   * restart.
+   * Are told what happens to keys as the log is applied: in each process, and again if the log is read again after a
+   * restart. A snapshot that is restored may change any key.
    */
-  readonly onEvent?: OnKeyEvent | undefined
-  /** The same of changes, whether they are events or not. A snapshot that is restored may change any key. */
-  readonly onChange?: OnKeyChange | undefined
+  readonly listeners?: KeyListeners
 }
 
 /**
@@ -79,8 +83,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   /** Of the calls that run: bytes that may be used. */
   #bound = Infinity
 
-  constructor({ records, memoryMax = Infinity, onServed, onEvent, onChange }: ShardOptions) {
-    this.#events = onEvent === undefined && onChange === undefined ? undefined : new KeyEvents(onEvent, onChange)
+  constructor({ records, memoryMax = Infinity, onServed, listeners }: ShardOptions) {
+    this.#events = listeners && new KeyEvents(listeners)
     this.#records = records
     this.#databases = new Databases({
       records,
@@ -145,6 +149,11 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
       const answer = this.#answerOf(command)
       this.#serve()
       return answer
+    }
+    if ('packed' in command) {
+      const replies = this.#answerPacked(command)
+      this.#serve()
+      return replies
     }
     if ('evict' in command) {
       const evicted = this.#evict(command.evict)
@@ -276,11 +285,43 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     if (waiter !== undefined && calls.length === 1) return this.#waitingAnswer(calls[0]!, waiter)
     const replies = calls.map((call) => {
       const reply = this.#reply(call)
-      if (apart === true) this.#serve()
+      if (apart === true && this.#waiters.size > 0) this.#serve()
       return reply
     })
     this.#isAdmitted = false
     return replies
+  }
+
+  #answerPacked({ packed, apart, bound }: Extract<ShardCommand, { packed: unknown }>): Reply[] {
+    if (bound !== undefined) this.#bound = Math.min(this.#memoryMax, bound)
+    const reader = new CallReader(packed)
+    const replies: Reply[] = []
+    let isFast = this.#mayBeFast(packed)
+    while (replies.length < packed.count) {
+      if (isFast && isStringSet(packed.bytes, reader.at)) {
+        isFast = this.#setStrings(packed, reader, replies) >= FAST_MIN
+        if (replies.length === packed.count) break
+      }
+      replies.push(this.#reply(reader.next()))
+      if (apart === true && this.#waiters.size > 0) this.#serve()
+    }
+    return replies
+  }
+
+  /** Whether no one is told of strings that are set, nor memory may be used up meanwhile. */
+  #mayBeFast({ bytes }: PackedCalls): boolean {
+    const isTold = this.#events?.isHeard === true || this.onUse !== undefined
+    if (this.#records.setStrings === undefined || isTold) return false
+    return this.#bound === Infinity || this.usedBytes + bytes.length * GROWTH_MAX <= this.#bound
+  }
+
+  /** How many calls were done. */
+  #setStrings({ bytes, count }: PackedCalls, reader: CallReader, replies: Reply[]): number {
+    const part = { from: reader.at, count: count - replies.length }
+    const { calls, offset } = this.#records.setStrings!(bytes, part, this.#index)
+    reader.at = offset
+    for (let left = calls; left > 0; left -= 1) replies.push('OK')
+    return calls
   }
 
   /** How many keys went, with those that had expired: they go when they are looked at. */
@@ -382,3 +423,9 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
 }
 
 const NO_DATABASE: FaultReply = { fault: 'ERR', message: 'DB index is out of range' }
+
+/** Whether a packed call may be SET or MSET, by its length and its first letter. */
+function isStringSet(bytes: Uint8Array, at: number): boolean {
+  const initial = bytes[at + 1]! | 0x20
+  return (bytes[at] === 3 && initial === 0x73) || (bytes[at] === 4 && initial === 0x6d)
+}

@@ -1,13 +1,11 @@
 import { Buffer } from 'node:buffer'
 import { IndexError } from '../errors.ts'
+import { NameTable } from '../values/name-table.ts'
 
 const COUNT_BYTES_MAX = 8
-/** Names that are looked up: their bytes make a number. */
-const NAME_BYTES_MAX = 6
-const NAMES_MAX = 512
 /** Shorter than a call for what is usual. */
 const COPIED_BY_LOOP_MAX = 32
-const names = new Map<number, string>()
+const names = new NameTable((name) => name)
 
 /** Appends to one buffer, which grows and is used again. Counts are varints; numbers are little-endian. */
 export class WireWriter {
@@ -50,6 +48,13 @@ export class WireWriter {
     this.#length += length
   }
 
+  /** Without their length. */
+  append(bytes: Uint8Array): void {
+    this.#room(bytes.length)
+    this.#bytes.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
   text(latin1: string): void {
     this.count(latin1.length)
     const { length } = latin1
@@ -70,10 +75,24 @@ export class WireWriter {
 /** Reads what a {@link WireWriter} wrote. @throws IndexError for anything else */
 export class WireReader {
   readonly #bytes: Buffer
+  /** To ask for it takes a call. */
+  readonly #memory: ArrayBufferLike
+  readonly #offset: number
   #at = 0
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
+    this.#memory = bytes.buffer
+    this.#offset = bytes.byteOffset
+  }
+
+  /** Where it reads on. */
+  get at(): number {
+    return this.#at
+  }
+
+  set at(at: number) {
+    this.#at = at
   }
 
   u8(): number {
@@ -84,8 +103,10 @@ export class WireReader {
   }
 
   count(): number {
-    let value = 0
-    for (let scale = 1; scale < 2 ** 56; scale *= 0x80) {
+    const first = this.u8()
+    if (first < 0x80) return first
+    let value = first & 0x7f
+    for (let scale = 0x80; scale < 2 ** 56; scale *= 0x80) {
       const byte = this.u8()
       value += (byte & 0x7f) * scale
       if (byte < 0x80 && Number.isSafeInteger(value)) return value
@@ -116,28 +137,24 @@ export class WireReader {
     const length = this.count()
     const start = this.#skip(length)
     // Not a Buffer, of which to make a part takes longer.
-    return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + start, length)
+    return new Uint8Array(this.#memory, this.#offset + start, length)
   }
 
+  /** What was read since a place: a view. */
+  from(begin: number): Uint8Array {
+    return new Uint8Array(this.#memory, this.#offset + begin, this.#at - begin)
+  }
+
+  /** Read past {@link bytes}. */
+  skipBytes(): void {
+    this.#skip(this.count())
+  }
+
+  /** Short ones are names mostly, of commands, statuses and errors. */
   text(): string {
     const length = this.count()
     const start = this.#skip(length)
-    return this.#bytes.toString('latin1', start, start + length)
-  }
-
-  /** As {@link text}, of which there are few: they are looked up by their bytes. */
-  name(): string {
-    const length = this.count()
-    const start = this.#skip(length)
-    if (length > NAME_BYTES_MAX) return this.#bytes.toString('latin1', start, start + length)
-    // Names of different lengths have different numbers.
-    let code = length
-    for (let at = start; at < start + length; at += 1) code = code * 256 + this.#bytes[at]!
-    const known = names.get(code)
-    if (known !== undefined) return known
-    const name = this.#bytes.toString('latin1', start, start + length)
-    if (names.size < NAMES_MAX) names.set(code, name)
-    return name
+    return names.at(this.#bytes, start, length)
   }
 
   end(): void {

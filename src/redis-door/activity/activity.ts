@@ -51,10 +51,10 @@ export class Activity {
   }
 
   /** A command was run: of a client, or of a script. */
-  counted(count: CommandCount, tookMs: number): void {
-    count.calls += 1
-    count.usec += Math.round(tookMs * 1000)
-    if (this.#parameters.tracksLatency) count.times.add(tookMs)
+  counted(count: CommandCount, tookMs: number, calls: number = 1): void {
+    count.calls += calls
+    count.usec += calls * Math.round(tookMs * 1000)
+    if (this.#parameters.tracksLatency) count.times.add(tookMs, calls)
   }
 
   /** The same of many, which were not looked at one by one. No one monitors. */
@@ -77,6 +77,25 @@ export class Activity {
       this.slowLog.add({ timeMs: Date.now(), usec, args, address: line.address, clientName })
     }
     if (latencyThresholdMs > 0 && tookMs >= latencyThresholdMs) this.latency.add('command', Math.floor(tookMs))
+  }
+
+  /**
+   * Each of many is answered, which took equally long: see {@link ended}. They are of commands without subcommands, and
+   * their `requests` are read only if they took long.
+   */
+  endedMany(client: DoorClient, names: readonly string[], tookMs: number, requests: () => readonly Request[]): void {
+    client.lastCommand = names.at(-1)!
+    const { latencyThresholdMs } = this.#parameters
+    const isSlow = this.slowLog.isSlow(Math.round(tookMs * 1000))
+    if (isSlow || (latencyThresholdMs > 0 && tookMs >= latencyThresholdMs)) {
+      for (const [at, request] of requests().entries()) this.ended(client, names[at]!, request, tookMs)
+      return
+    }
+    for (let at = 0; at < names.length; ) {
+      const begin = at
+      while (at < names.length && names[at] === names[begin]) at += 1
+      this.counted(this.statistics.of(names[begin]!), tookMs, at - begin)
+    }
   }
 
   #showLine(origin: CommandOrigin, request: Request): void {

@@ -23,11 +23,11 @@ export class CommandTimes {
     return this.#measured + this.looks
   }
 
-  add(ms: number): void {
+  add(ms: number, calls: number = 1): void {
     this.#counts ??= new Float64Array(BUCKETS)
     const ns = Math.min(NS_MAX, Math.max(1, Math.round(ms * 1e6)))
-    this.#counts[bucketOf(ns)]! += 1
-    this.#measured += 1
+    this.#counts[bucketOf(ns)]! += calls
+    this.#measured += calls
   }
 
   /** The number of times up to each power of two, in microseconds. Powers in which nothing was added are left out. */

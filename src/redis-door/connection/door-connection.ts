@@ -18,7 +18,7 @@ import { type RequestLimits, RequestReader } from '../protocol/request-reader.ts
 import { shaped } from '../protocol/shape.ts'
 import { faultOfThrown } from '../routing/faults.ts'
 import { type DataRequest, isNoSlot } from '../routing/router.ts'
-import type { ShardLine } from '../routing/shard-line.ts'
+import type { PackedBatch, ShardLine } from '../routing/shard-line.ts'
 import type { ByteStream, StreamOwner } from '../streams/byte-stream.ts'
 import { type ClientLine, DoorClient } from './client.ts'
 import { aborted, mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
@@ -37,6 +37,8 @@ const LIMITS_BEFORE_AUTH = {
 }
 /** Bytes of requests that are read before those before them are done. */
 const AHEAD_BYTES_MAX = 16 * 2 ** 20
+/** A short request that comes alone takes less as objects than to be packed. */
+const PACKED_BYTES_LEAST = 96
 /** Room for replies to reads that are answered together. */
 const LOOK_REPLY_BYTES = 16 * 1024
 /** With more that is not sent, it is sent, and looked whether that is too much. */
@@ -141,15 +143,17 @@ export class DoorConnection implements ClientLine, StreamOwner {
     this.#door.clients.delete(this.client)
   }
 
-  received(piece: Buffer): void {
-    if (this.#isEnding) return
+  received(piece: Buffer): boolean {
+    if (this.#isEnding) return false
     this.client.lastMs = Date.now()
     this.#door.activity.statistics.receivedBytes += piece.length
     this.#aheadBytes += piece.length
-    this.#reader.push(this.#answerLooks(piece))
+    const rest = this.#packWrites(this.#answerLooks(piece))
+    this.#reader.push(rest)
     this.#go()
     if (this.#reader.heldBytes > this.#door.parameters.queryBytesMax) this.destroy()
     else this.#reader.settle()
+    return rest.length > 0
   }
 
   /** Answer reads at the start of a piece out of memory. What is left of it is returned. */
@@ -166,6 +170,30 @@ export class DoorConnection implements ClientLine, StreamOwner {
       if (rest.length > 0) this.#send()
     }
     return rest
+  }
+
+  /** Requests at the start of a piece go to the log as they came. What is left of it is returned. */
+  #packWrites(piece: Buffer): Buffer {
+    if (piece.length < PACKED_BYTES_LEAST || this.client.db !== 0 || !this.#mayLook()) return piece
+    const packed = this.#door.router.onlyLine()?.pack(piece)
+    if (packed === undefined) return piece
+    void this.#finish(this.#runPacked(packed))
+    return piece.subarray(packed.lengthBytes)
+  }
+
+  async #runPacked(packed: PackedBatch): Promise<void> {
+    const { specs, argumentCounts, replies } = packed
+    const startMs = performance.now()
+    const answers = await replies.catch(faultOfThrown)
+    if (!isFault(answers)) {
+      const tookMs = (performance.now() - startMs) / specs.length
+      const names = specs.map(({ name }) => name)
+      this.#door.activity.endedMany(this.client, names, tookMs, () => packed.calls())
+    }
+    for (let at = 0; at < specs.length; at += 1) {
+      const { name } = specs[at]!
+      this.#answer(name, [], isFault(answers) ? answers : shaped(name, argumentCounts[at]!, answers[at]!))
+    }
   }
 
   /** Whether its requests have nothing to wait for, and nothing is said of them but their replies. */

@@ -6,6 +6,9 @@ import { type DoorReply, type NO_REPLY, NULL_ARRAY, type TaggedReply } from './d
 export type ProtocolVersion = 2 | 3
 
 const START_BYTES = 1024
+/** Whole numbers up to this one are written without a string. */
+const SMALL_MAX = 0x7fffffff
+const [COLON, ZERO, CR, LF] = [0x3a, 0x30, 0x0d, 0x0a]
 /** Shorter than a call for what is usual. */
 const WRITTEN_BY_LOOP_MAX = 24
 /** A buffer that grew beyond this is not kept. */
@@ -72,8 +75,9 @@ export class ReplyWriter {
   #write(reply: DoorReply): void {
     if (reply === null) this.#ascii(this.#version === 2 ? '$-1\r\n' : '_\r\n')
     else if (reply instanceof Uint8Array) this.#bulk(reply)
+    else if (reply === 'OK') this.#ascii('+OK\r\n')
     else if (typeof reply === 'string') this.#simple('+', reply)
-    else if (typeof reply === 'number' || typeof reply === 'bigint') this.#ascii(`:${reply}\r\n`)
+    else if (typeof reply === 'number' || typeof reply === 'bigint') this.#integer(reply)
     else if (typeof reply === 'symbol') this.#writeSymbol(reply)
     else if (isList(reply)) this.#many('*', reply)
     else if (reply instanceof Map) this.#writeMap(reply)
@@ -176,6 +180,26 @@ export class ReplyWriter {
 
   #simple(mark: string, text: string): void {
     this.#ascii(`${mark}${oneLine(text)}\r\n`)
+  }
+
+  #integer(value: number | bigint): void {
+    if (typeof value === 'bigint' || value < 0 || value > SMALL_MAX) {
+      this.#ascii(`:${value}\r\n`)
+      return
+    }
+    let digits = 1
+    for (let power = 10; power <= value; power *= 10) digits += 1
+    this.#room(digits + 3)
+    const bytes = this.#bytes
+    bytes[this.#length] = COLON
+    let left = value
+    for (let at = this.#length + digits; at > this.#length; at -= 1) {
+      bytes[at] = ZERO + (left % 10)
+      left = (left / 10) | 0
+    }
+    bytes[this.#length + digits + 1] = CR
+    bytes[this.#length + digits + 2] = LF
+    this.#length += digits + 3
   }
 
   #ascii(text: string): void {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { latin1Of } from '../../index-service/index.ts'
+import { NameTable } from '../../index-service/index.ts'
 import { splitInline } from './inline.ts'
 import { ProtocolFault, type Request } from './request.ts'
 
@@ -284,24 +284,9 @@ function lengthFault(what: 'multibulk' | 'bulk', isAuthenticated: boolean): Prot
 
 const NOTHING: Request = { name: '', args: [] }
 
-/** Names that are asked often, as they were written. */
-const known = new Map<number, string>()
+/** As they were written. */
+const names = new NameTable((name) => name)
 
 function requestOf(name: Uint8Array, args: readonly Uint8Array[]): Request {
-  return { name: nameOf(name), args }
+  return { name: names.at(name, 0, name.length), args }
 }
-
-/** The most frequent names are short: they are looked up by their bytes. */
-function nameOf(bytes: Uint8Array): string {
-  if (bytes.length > 6) return latin1Of(bytes)
-  // Names of different lengths have different numbers.
-  let code = bytes.length
-  for (let at = 0; at < bytes.length; at += 1) code = code * 256 + bytes[at]!
-  const found = known.get(code)
-  if (found !== undefined) return found
-  const name = latin1Of(bytes)
-  if (known.size < KNOWN_MAX) known.set(code, name)
-  return name
-}
-
-const KNOWN_MAX = 512

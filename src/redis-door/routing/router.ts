@@ -96,6 +96,11 @@ export class Router {
     return this.shards === 1 && !this.#options.isCluster ? this.line(0).port.looks() : undefined
   }
 
+  /** The way of all keys, if there is only one shard. */
+  onlyLine(): ShardLine | undefined {
+    return this.shards === 1 && !this.#options.isCluster ? this.line(0) : undefined
+  }
+
   /** A call that is about all keys, in all shards. */
   everywhere(request: DataRequest): Promise<DoorReply> {
     return everywhere(request, this.lines)

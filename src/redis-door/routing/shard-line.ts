@@ -1,4 +1,5 @@
-import type { Call, Reply, ShardPort } from '../../index-service/index.ts'
+import { type Call, CallPack, type PackedRequests, type Reply, type ShardPort } from '../../index-service/index.ts'
+import { packableAt } from '../catalogue/packable.ts'
 
 /** Of calls that are put together. One command of the log is at most so long, but for a single one. */
 const CALLS_MAX = 512
@@ -12,6 +13,21 @@ interface Batch {
   readonly reject: (error: unknown) => void
 }
 
+/** Requests that go to the log as they came, and what they come to. @throws IndexError */
+export interface PackedBatch extends PackedRequests {
+  readonly replies: Promise<readonly Reply[]>
+}
+
+/** Calls as bytes, and who wait for them. */
+interface Pack {
+  readonly calls: CallPack
+  readonly batches: {
+    readonly count: number
+    readonly resolve: (replies: readonly Reply[]) => void
+    readonly reject: (error: unknown) => void
+  }[]
+}
+
 /**
  * The way to a shard. Writes of all connections that came in one turn of the event loop are one command of the log. It
  * costs about the same for a hundred of them as for one.
@@ -20,6 +36,7 @@ export class ShardLine {
   readonly #find: () => ShardPort
   readonly #timeoutMs: number
   #batches: Batch[] = []
+  #packs: Pack[] = []
   #isAwaited = false
 
   /** `find`: the way of now. A shard moves between this process and others. */
@@ -36,10 +53,25 @@ export class ShardLine {
   write(calls: readonly Call[]): Promise<readonly Reply[]> {
     return new Promise((resolve, reject) => {
       this.#batches.push({ calls, resolve, reject })
-      if (this.#isAwaited) return
-      this.#isAwaited = true
-      setImmediate(() => this.#send())
+      this.#sendSoon()
     })
+  }
+
+  /** The same of the requests at the start of what a client has sent; undefined if none there can be packed. */
+  pack(requests: Uint8Array): PackedBatch | undefined {
+    let pack = this.#packs.at(-1)
+    if (pack?.calls.hasRoomFor(requests) !== true) {
+      pack = { calls: new CallPack(), batches: [] }
+      this.#packs.push(pack)
+    }
+    const { calls, batches } = pack
+    const packed = calls.add(requests, packableAt)
+    if (packed === undefined) return undefined
+    const replies = new Promise<readonly Reply[]>((resolve, reject) => {
+      batches.push({ count: packed.specs.length, resolve, reject })
+    })
+    this.#sendSoon()
+    return { ...packed, replies }
   }
 
   /** @throws IndexError */
@@ -47,10 +79,33 @@ export class ShardLine {
     return this.port.read(calls, { timeoutMs: this.#timeoutMs, signal: undefined })
   }
 
+  #sendSoon(): void {
+    if (this.#isAwaited) return
+    this.#isAwaited = true
+    setImmediate(() => this.#send())
+  }
+
   #send(): void {
     this.#isAwaited = false
-    const batches = this.#batches
-    this.#batches = []
+    for (const pack of this.#packs.splice(0)) void this.#sendPack(pack)
+    if (this.#batches.length > 0) this.#sendBatches(this.#batches.splice(0))
+  }
+
+  async #sendPack({ calls, batches }: Pack): Promise<void> {
+    if (batches.length === 0) return
+    try {
+      const replies = await this.port.runPacked(calls, { timeoutMs: this.#timeoutMs, signal: undefined })
+      let at = 0
+      for (const { count, resolve } of batches) {
+        resolve(replies.slice(at, at + count))
+        at += count
+      }
+    } catch (error) {
+      for (const { reject } of batches) reject(error)
+    }
+  }
+
+  #sendBatches(batches: readonly Batch[]): void {
     let together: Batch[] = []
     let [calls, bytes] = [0, 0]
     for (const batch of batches) {

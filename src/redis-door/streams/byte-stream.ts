@@ -2,8 +2,8 @@ import type { Buffer } from 'node:buffer'
 
 /** What a stream tells its owner. */
 export interface StreamOwner {
-  /** Bytes have come. They stay as they are for as long as they are kept. */
-  received(piece: Buffer): void
+  /** Bytes have come. False if they are used up; else they stay as they are for as long as they are kept. */
+  received(piece: Buffer): boolean
   /** All that was written is sent. */
   drained(): void
   /** It has ended, on either side. Nothing follows. */

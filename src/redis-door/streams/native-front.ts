@@ -165,8 +165,8 @@ export class NativeFront implements Front {
       const number = events[at + 3]!
       if (kind === StreamEvent.Received) {
         const offset = start + events[at + 2]!
-        this.#used = offset + number
-        this.#streams.get(descriptor)?.received(chunk.subarray(offset, offset + number))
+        const isKept = this.#streams.get(descriptor)?.received(chunk.subarray(offset, offset + number)) ?? false
+        if (isKept) this.#used = offset + number
       } else if (kind === StreamEvent.Accepted) this.#accepted(descriptor)
       else if (kind === StreamEvent.NotAccepted) this.#notAccepted()
       else if (kind === StreamEvent.Writable) this.#streams.get(descriptor)?.writable()
@@ -235,8 +235,8 @@ class NativeStream implements ByteStream {
   }
 
   /** Called by its front. */
-  received(piece: Buffer): void {
-    if (this.#isReading) this.#owner?.received(piece)
+  received(piece: Buffer): boolean {
+    return this.#isReading && this.#owner?.received(piece) === true
   }
 
   /** Called by its front. */

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import type { Reply } from '../../../src/index-service/commands/reply.ts'
 import { commandNamed } from '../../../src/index-service/commands/table.ts'
+import type { KeyListeners } from '../../../src/index-service/state/key-events.ts'
 import type { Call, ShardAnswer } from '../../../src/index-service/state/shard-command.ts'
 import { ShardMachine, type ShardOptions } from '../../../src/index-service/state/shard-machine.ts'
 import { RedisServer, redisSocket } from '../../../tools/bench/peers/redis-server.ts'
@@ -54,13 +55,16 @@ export class LoneMachine {
   timeMs = 1_700_000_000_000
   index = 0
 
-  constructor(options: Pick<ShardOptions, 'memoryMax' | 'onChange'> = {}) {
+  constructor({ memoryMax, onChange }: Pick<ShardOptions, 'memoryMax'> & Pick<KeyListeners, 'onChange'> = {}) {
     this.machine = new ShardMachine({
       records: new MapRecords(),
       onServed: (waiter, reply) => this.served.push([waiter, reply]),
-      onEvent: (db, kind, event, key) =>
-        this.events.push({ db, kind, event, key: Buffer.from(key).toString('latin1') }),
-      ...options,
+      listeners: {
+        onEvent: (db, kind, event, key) =>
+          this.events.push({ db, kind, event, key: Buffer.from(key).toString('latin1') }),
+        ...(onChange && { onChange }),
+      },
+      ...(memoryMax !== undefined && { memoryMax }),
     })
   }
 
