@@ -460,6 +460,26 @@ test('a call that is late or one too many ends alone: others of the same client 
   assert.equal(await patient, true)
 })
 
+test('while no majority lives, calls of a node itself and those of clients are refused when there are too many', async () => {
+  await using three = await nodes(3, { inFlightMax: 50 })
+  const [node, ...others] = three.ranks.processes
+  const client = await clientOf(three.name, { inFlightMax: 40 })
+  await client.call('set', 'known', 'yes')
+  for (const each of others) await each.kill()
+  // Clients find out who is left.
+  await client.call('codeOfSet', 'first', { timeoutMs: 2000 })
+  const options = { timeoutMs: 2000 }
+  assert.deepEqual(await client.call('setMany', 60, options), {
+    ERR_AETHER_INDEX_TIMEOUT: 40,
+    ERR_AETHER_INDEX_BUSY: 20,
+  })
+  const own = node!.call('setMany', 80, { timeoutMs: 10_000 })
+  // It has begun by the time of the answer.
+  await node!.call('holds')
+  assert.equal(await client.call('codeOfSet', 'one more', options), 'ERR_AETHER_INDEX_BUSY not-applied')
+  assert.deepEqual(await own, { ERR_AETHER_INDEX_TIMEOUT: 50, ERR_AETHER_INDEX_BUSY: 30 })
+})
+
 test('a write whose node is killed says that it may have taken effect', async () => {
   await using three = await nodes(3)
   const client = await clientOf(three.name)

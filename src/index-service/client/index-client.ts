@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectLink, type MessageLink } from '../../messaging/index.ts'
 import { type Channel, type Client, openChannel, RpcError } from '../../rpc/index.ts'
+import { Admission } from '../admission.ts'
 import { IndexError } from '../errors.ts'
 import {
   type IndexNodeFigures,
@@ -37,6 +38,8 @@ export interface ClientOptions {
   readonly places: () => readonly Place[]
   /** Clients of other machines meet nodes elsewhere than those of the same. */
   readonly isHere: boolean
+  /** Calls of a shard that are under way at a time. */
+  readonly inFlightMax: number
 }
 
 /** What is known of a shard. */
@@ -78,7 +81,8 @@ export class IndexClient implements IndexPort {
   shard(number: number): ShardPort {
     const known = this.#clients.get(number)
     if (known !== undefined) return known
-    const client = new ShardClient(this, number)
+    const { name, inFlightMax } = this.#options
+    const client = new ShardClient(this, number, new Admission({ name, callsMax: inFlightMax, shortens: true }))
     this.#clients.set(number, client)
     return client
   }
@@ -318,10 +322,6 @@ function asIndexError(error: unknown, isRead: boolean): unknown {
   if (indexService.isError(error, 'failed')) {
     const { kind, message, outcome } = error.details
     return new IndexError(kind, message, { cause: error, outcome })
-  }
-  if (indexService.isError(error, 'busy')) {
-    const message = `the node has ${error.details.inFlight} calls under way, which is all that it takes; try again in a moment`
-    return new IndexError('BUSY', message, { outcome: 'not-applied' })
   }
   if (!(error instanceof RpcError)) return error
   if (error.code === 'ERR_AETHER_RPC_OVERLOADED')

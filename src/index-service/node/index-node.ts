@@ -1,5 +1,6 @@
 import type { AppendPolicy } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
+import { Admission } from '../admission.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
@@ -92,7 +93,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.keyListener = options.onEvent
     this.#eviction = options.eviction
     const isHere = options.listen === undefined
-    this.#remote = new IndexClient({ name: options.name, isHere, places: () => this.#places() })
+    const { name, inFlightMax } = options
+    this.#remote = new IndexClient({ name, isHere, inFlightMax, places: () => this.#places() })
     const cards = (): readonly NodeCard[] => this.#members.cards
     this.#lines = new NodeLines({
       rank: group.rank,
@@ -224,8 +226,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   }
 
   async #open(): Promise<void> {
-    const { listen, inFlightMax, timeoutMs, signal } = this.#options
-    this.#server = await IndexServer.open(this, { inFlightMax, listen })
+    const { listen, timeoutMs, signal } = this.#options
+    this.#server = await IndexServer.open(this, { listen })
     this.#members = new NodeMembers(this.#group, this.name, this.#card())
     const wanted = this.#wanted()
     const limits = {
@@ -345,9 +347,10 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     shard: number,
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<void> {
-    const { name, replicas, directory, append, memoryBytes, thread } = this.#options
+    const { name, replicas, directory, append, memoryBytes, inFlightMax, thread } = this.#options
     const replica = await ShardReplica.open(this.#group, {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
+      admission: new Admission({ name, callsMax: inFlightMax, shortens: false }),
       replicas,
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
       append,

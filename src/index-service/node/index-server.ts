@@ -23,8 +23,6 @@ export interface Served {
 export interface IndexServerOptions {
   /** Where clients of other machines come. */
   readonly listen: Place | undefined
-  /** Calls of clients under way at a time: more are refused at once. Those that wait do not count. */
-  readonly inFlightMax: number
 }
 
 /** Serves clients of a node, from other processes and other machines. */
@@ -39,8 +37,8 @@ export class IndexServer {
     this.beyond = beyond
   }
 
-  static async open(served: Served, { listen, inFlightMax }: IndexServerOptions): Promise<IndexServer> {
-    const server = serverOf(served, inFlightMax)
+  static async open(served: Served, { listen }: IndexServerOptions): Promise<IndexServer> {
+    const server = serverOf(served)
     try {
       const { port } = await server.listen(HERE)
       const beyond = listen && (await server.listen({ address: listen.address, port: listen.port }))
@@ -57,17 +55,7 @@ export class IndexServer {
   }
 }
 
-function serverOf(served: Served, inFlightMax: number): Server {
-  let inFlight = 0
-  const bounded = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (inFlight >= inFlightMax) throw indexService.error('busy', { inFlight })
-    inFlight += 1
-    try {
-      return await told(work())
-    } finally {
-      inFlight -= 1
-    }
-  }
+function serverOf(served: Served): Server {
   const portOf = (shard: number): ShardPort => {
     const port = served.held.get(shard)
     if (port === undefined) throw indexService.error('moved', { shard })
@@ -78,9 +66,9 @@ function serverOf(served: Served, inFlightMax: number): Server {
     look: () => served.look(),
     figures: () => served.ownFigures(),
     run: ({ shard, calls, watched, apart }, context) =>
-      bounded(() => portOf(shard).run(calls, watched, limitsOf(context), apart)),
-    read: ({ shard, calls }, context) => bounded(() => portOf(shard).read(calls, limitsOf(context))),
-    versions: ({ shard, keys, db }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context), db)),
+      told(portOf(shard).run(calls, watched, limitsOf(context), apart)),
+    read: ({ shard, calls }, context) => told(portOf(shard).read(calls, limitsOf(context))),
+    versions: ({ shard, keys, db }, context) => told(portOf(shard).versions(keys, limitsOf(context), db)),
     wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
       await told(portOf(shard).wait(call, waitMs, signal)),
     backup: ({ shard }) => toldInPieces(portOf(shard).backup()),

@@ -7,6 +7,7 @@ import {
   replicate,
 } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
+import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
@@ -15,6 +16,7 @@ import { RecordLooks } from '../memory/record-looks.ts'
 import { RecordTable } from '../memory/record-table.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
+import { bytesOfCalls } from '../state/call-bytes.ts'
 import type { OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
 import { shardCodec } from '../state/shard-codec.ts'
@@ -30,6 +32,7 @@ import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
 export interface ShardReplicaOptions {
   /** Of the log. */
   readonly name: string
+  readonly admission: Admission
   readonly replicas: number
   readonly directory: string | undefined
   readonly append: AppendPolicy
@@ -77,6 +80,7 @@ export class ShardReplica implements ShardPort {
   readonly name: string
   readonly rank: number
   readonly #group: RegionGroup
+  readonly #admission: Admission
   readonly #table: RecordTable
   readonly #shard: ShardMachine
   readonly #replicated: Replicated<ShardMachine>
@@ -96,6 +100,7 @@ export class ShardReplica implements ShardPort {
   private constructor(parts: {
     readonly group: RegionGroup
     readonly name: string
+    readonly admission: Admission
     readonly table: RecordTable
     readonly shard: ShardMachine
     readonly replicated: Replicated<ShardMachine>
@@ -107,6 +112,7 @@ export class ShardReplica implements ShardPort {
     this.name = parts.name
     this.rank = parts.group.rank
     this.#group = parts.group
+    this.#admission = parts.admission
     this.#table = parts.table
     this.#looks = new RecordLooks(parts.table.chunks)
     this.#shard = parts.shard
@@ -169,8 +175,19 @@ export class ShardReplica implements ShardPort {
         ...(directory === undefined ? {} : { directory }),
         ...(signal === undefined ? {} : { signal }),
       })
-      const { eviction } = options
-      replica = new ShardReplica({ group, name, table, shard, replicated, waiting, memoryBytes, eviction, backups })
+      const { admission, eviction } = options
+      replica = new ShardReplica({
+        group,
+        name,
+        admission,
+        table,
+        shard,
+        replicated,
+        waiting,
+        memoryBytes,
+        eviction,
+        backups,
+      })
       return replica
     } catch (error) {
       table.close()
@@ -214,16 +231,18 @@ export class ShardReplica implements ShardPort {
   ): Promise<readonly Reply[] | null> {
     const plain = watched !== undefined ? { calls, watched, apart } : apart ? { calls, apart } : { calls }
     const command = this.#bound === undefined ? plain : { ...plain, bound: this.#bound }
-    const answer = await this.#evictor.admit(calls, (left) => this.#propose(command, left), limits)
-    return answer as readonly Reply[] | null
+    const propose = (left: CallLimits) => this.#propose(command, left)
+    const admit = () => this.#evictor.admit(calls, propose, limits)
+    return (await this.#admission.during(bytesOfCalls(calls), admit)) as readonly Reply[] | null
   }
 
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
-    return this.#query((shard) => shard.read(calls, Date.now()), limits)
+    return this.#admission.during(0, () => this.#query((shard) => shard.read(calls, Date.now()), limits))
   }
 
   versions(keys: readonly Uint8Array[], limits: CallLimits, db: number = 0): Promise<readonly number[]> {
-    return this.#query((shard) => keys.map((key) => shard.versionOf(key, Date.now(), db)), limits)
+    const read = (shard: ShardMachine) => keys.map((key) => shard.versionOf(key, Date.now(), db))
+    return this.#admission.during(0, () => this.#query(read, limits))
   }
 
   /**
@@ -232,8 +251,11 @@ export class ShardReplica implements ShardPort {
    * @throws IndexError `BUSY` if that happened each time; what the program throws.
    */
   runProgram<T>(program: Program<T>, limits: CallLimits, isReadOnly: boolean = false): Promise<T> {
-    if (isReadOnly) return this.#programs.read(program, limits)
-    return this.#evictor.admit([], (left) => this.#programs.run(program, left), limits)
+    return this.#admission.during(0, () =>
+      isReadOnly
+        ? this.#programs.read(program, limits)
+        : this.#evictor.admit([], (left) => this.#programs.run(program, left), limits),
+    )
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
