@@ -41,7 +41,7 @@ class SlowShard {
     this.mostCalls = Math.max(this.mostCalls, this.#line.length)
   }
 
-  /** Each millisecond so many calls come, and so many are answered. */
+  /** In each millisecond `come` calls come, and `answer` are answered. */
   async run(forMs: number, { come, answer }: { readonly come: number; readonly answer: number }): Promise<void> {
     for (let ms = 0; ms < forMs; ms += 1) {
       for (let each = 0; each < come; each += 1) this.call()
