@@ -2,11 +2,12 @@ import { IndexError } from './errors.ts'
 
 /** These are no queue. */
 const CALM_CALLS = 64
-/** With more for this time, the queue is one that stays. It is over when nothing was refused for as long. */
+/** An overload is over when nothing was refused for this time. */
 const CALM_MS = 100
-/** How long such a queue may take: this, or a multiple of what calls take while it is calm. */
-const QUEUE_MS = 20
+/** How long a queue may take meanwhile: a multiple of what calls take while it is calm, between these bounds. */
 const QUEUE_TIMES = 2
+const QUEUE_MS_MIN = 20
+const QUEUE_MS_MAX = 50
 /** Answers are counted for this time to know their rate. */
 const COUNT_MS = 20
 /** Weights of the newest in means. A pause of the program is no queue, so what takes longer counts less. */
@@ -20,7 +21,7 @@ export interface AdmissionOptions {
   readonly name: string
   /** How many calls of the shard may be under way. */
   readonly callsMax: number
-  /** A queue that stays is shortened. Otherwise only {@link callsMax} counts. */
+  /** While there are too many, the queue is kept short. Otherwise only {@link callsMax} counts. */
   readonly shortens: boolean
   /** For tests. */
   readonly nowMs?: () => number
@@ -30,10 +31,9 @@ export interface AdmissionOptions {
  * Decides whether a shard takes one more call, so that those which it takes are answered soon. It is asked where calls
  * come from: in the process of a client, and in a node for all that come there.
  *
- * A queue absorbs bursts. One that stays is of no use: all wait longer, and no more is done. So calls may pile up for a
- * moment. If they stay piled up, only as many are taken as are answered in {@link QUEUE_MS} at the present rate. The
- * others are refused at once. That is the idea of CoDel, by the length of the queue. How long a call has waited is known
- * only when it is too late to refuse it.
+ * A queue absorbs bursts, and gives programs something to do that wait for answers. Those that ask whether or not they
+ * were answered fill any queue. All wait longer then, and no more is done. They are known by reaching the maximum. From
+ * then on only as many are taken as are answered soon at the present rate, and the others are refused at once. So it is the length of the queue that decides. How long a call has waited is known when it is too late.
  *
  * A client's refusal costs a node nothing. If clients left it to nodes, refusals would soon be all that these do.
  */
@@ -42,9 +42,7 @@ export class Admission {
   readonly #nowMs: () => number
   #calls = 0
   #bytes = 0
-  /** There were few calls at this time. */
-  #calmMs: number
-  /** Until then a queue is kept short, and it began to be at the first. */
+  /** Until then the queue is kept short. */
   #shortUntilMs = Number.NEGATIVE_INFINITY
   /** What calls take that begin while there are few. */
   #calmTookMs = 0
@@ -55,16 +53,13 @@ export class Admission {
   constructor(options: AdmissionOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? (() => performance.now())
-    this.#calmMs = this.#nowMs()
-    this.#countedMs = this.#calmMs
+    this.#countedMs = this.#nowMs()
   }
 
   /** Do the work of a call with `bytes` of arguments. @throws IndexError `BUSY` at once; what the work throws. */
   async during<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     const beganMs = this.#nowMs()
-    const isFew = this.#calls < CALM_CALLS
-    if (isFew) this.#calmMs = beganMs
-    const isCalm = isFew && beganMs >= this.#shortUntilMs
+    const isCalm = this.#calls < CALM_CALLS && beganMs >= this.#shortUntilMs
     const why = this.#refusal(bytes, beganMs)
     if (why !== undefined) throw this.#busy(why)
     this.#calls += 1
@@ -85,17 +80,17 @@ export class Admission {
 
   #refusal(bytes: number, nowMs: number): string | undefined {
     const calls = this.#calls
-    if (calls >= this.#options.callsMax) return `has ${calls} calls under way, the most that it takes (inFlightMax)`
     if (calls > 0 && this.#bytes + bytes > BYTES_MAX) return `has calls of ${this.#bytes} bytes under way`
-    if (nowMs - this.#calmMs > CALM_MS) this.#shorten(nowMs)
-    if (nowMs >= this.#shortUntilMs || calls < this.#shortCalls) return undefined
+    const isShort = nowMs < this.#shortUntilMs
+    if (calls < (isShort ? Math.min(this.#shortCalls, this.#options.callsMax) : this.#options.callsMax))
+      return undefined
     this.#shorten(nowMs)
-    return `is asked for more than it can do, with ${calls} calls under way`
+    return `is asked for more than it can do, with ${calls} calls of a shard under way`
   }
 
   /** How many calls a queue may have that is kept short. */
   get #shortCalls(): number {
-    const queueMs = Math.max(QUEUE_MS, QUEUE_TIMES * this.#calmTookMs)
+    const queueMs = Math.min(QUEUE_MS_MAX, Math.max(QUEUE_MS_MIN, QUEUE_TIMES * this.#calmTookMs))
     return Math.max(CALM_CALLS, queueMs * this.#answersPerMs)
   }
 

@@ -77,6 +77,13 @@ for (const load of [2, 4, 20])
     assert.ok(before <= 1 && after <= 25, `${before} ms, then ${after} ms`)
   })
 
+test('programs that wait for answers are never refused, however slow the shard is', async () => {
+  const shard = new SlowShard()
+  for (let each = 0; each < 1000; each += 1) shard.call()
+  await shard.run(2000, { come: 5, answer: 5 })
+  assert.equal(shard.refused, 0)
+})
+
 test('a queue may be as long as what a shard takes anyway asks for', async () => {
   const shard = new SlowShard()
   // Such as a disk that is slow, and stores any number of writes at once.

@@ -22,10 +22,7 @@ const LATE_MS_MAX = 4
 const NS_PER_SECOND = 1e9
 const NS_PER_MS = 1e6
 
-/**
- * Make the calls. Those for which this process was too late, since others had the processor, are left out: made at once,
- * they would be a burst of its own.
- */
+/** Make the calls. Those for which this process is too late are left out: at once, they would be a burst of its own. */
 export async function runOpenLoad(call: () => Promise<unknown>, load: OpenLoad): Promise<OpenLoadRun> {
   const { perSecond, warmMs, timeMs } = load
   const answered: number[] = []
