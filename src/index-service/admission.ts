@@ -14,7 +14,7 @@ const COUNT_MS = 20
 const NEWEST = 1 / 4
 const NEWEST_LONGER = 1 / 64
 /** What calls under way bring along. A single one may have more. */
-const BYTES_MAX = 64 * 2 ** 20
+const BYTES_MAX = 128 * 2 ** 20
 
 export interface AdmissionOptions {
   /** Of the index, for messages. */
@@ -33,7 +33,8 @@ export interface AdmissionOptions {
  *
  * A queue absorbs bursts, and gives programs something to do that wait for answers. Those that ask whether or not they
  * were answered fill any queue. All wait longer then, and no more is done. They are known by reaching the maximum. From
- * then on only as many are taken as are answered soon at the present rate, and the others are refused at once. So it is the length of the queue that decides. How long a call has waited is known when it is too late.
+ * then on only as many are taken as are answered soon at the present rate, and the others are refused at once. So it is
+ * the length of the queue that decides. How long a call has waited is known when it is too late.
  *
  * A client's refusal costs a node nothing. If clients left it to nodes, refusals would soon be all that these do.
  */

@@ -142,15 +142,15 @@ test('a node takes what it may have at a time', async () => {
 
 test('calls under way have a bounded number of bytes, but a single one may have more', async () => {
   const shard = new SlowShard()
-  shard.call(100 * 2 ** 20)
+  shard.call(200 * 2 ** 20)
   shard.call(1)
   await turn()
   assert.equal(shard.refused, 1)
   await shard.run(1, { come: 0, answer: 1 })
-  for (let each = 0; each < 20; each += 1) shard.call(4 * 2 ** 20)
+  for (let each = 0; each < 40; each += 1) shard.call(4 * 2 ** 20)
   await turn()
-  assert.equal(shard.calls, 16)
-  assert.equal(shard.refused, 5)
+  assert.equal(shard.calls, 32)
+  assert.equal(shard.refused, 9)
 })
 
 test('a refusal of the node makes a client send less for a moment', async () => {
