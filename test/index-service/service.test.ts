@@ -414,6 +414,19 @@ test('all nodes are killed at once: with directories nothing that was answered i
   await Promise.all(second.map((each) => each.call('closeGroup')))
 })
 
+test('a node with a directory takes over shards of one that is killed', async () => {
+  const { name, started, start } = growing()
+  const options = () => ({ name, replicas: 3, shards: 3, directory: mkdtempSync(join(folder, 'moved-')) })
+  for (let count = 0; count < 3; count += 1) await start()
+  await Promise.all(started.map((each) => each.call('open', options())))
+  const client = await clientOf(name)
+  await client.call('fill', 0, 100, 100)
+  await (await start()).call('open', options())
+  await started.shift()!.kill()
+  await assertSpread(started, 3)
+  assert.equal(await started[2]!.call('countKeys', 'filled', 100), 100)
+})
+
 test('a node that is killed loses nothing by `everysec` and `no` either; several nodes are refused', async () => {
   for (const append of ['everysec', 'no']) {
     const name = freshName()
