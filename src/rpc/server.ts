@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type LinkListener,
   type ListenLinksOptions,
@@ -48,6 +49,9 @@ const serverNames: OptionNames<ServerOptions> = {
   answerBytesKept: true,
   answerKeptMs: true,
 }
+
+/** How long clients may take to hear that a server drains. */
+const NOTICE_MS = 50
 
 const drainNames: OptionNames<{ readonly timeoutMs?: number }> = { timeoutMs: true }
 
@@ -185,7 +189,11 @@ export class Server implements AsyncDisposable {
       this.#core.draining = true
       for (const session of this.#sessions) session.drain()
     }
+    const endMs = performance.now() + timeoutMs
     await within(this.#settled(), timeoutMs)
+    // What clients sent before they knew of it is refused, and not lost with the link.
+    if (this.#sessions.size > 0) await sleep(Math.max(0, Math.min(NOTICE_MS, endMs - performance.now())))
+    await within(this.#settled(), Math.max(0, endMs - performance.now()))
     await this.close()
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectLink, type MessageLink } from '../../messaging/index.ts'
-import { type Channel, type Client, openChannel, RpcError } from '../../rpc/index.ts'
+import { type Channel, type Client, MalformedFrameError, openChannel, RpcError } from '../../rpc/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexError } from '../errors.ts'
 import {
@@ -190,7 +190,8 @@ export class IndexClient implements IndexPort {
       this.#checkOpen()
       signal?.throwIfAborted()
       if (this.#best(shard) !== undefined) continue
-      if (performance.now() > endMs) throw this.#unreachable(this.#unmet, 'not-applied')
+      if (performance.now() > endMs || misunderstanding(this.#unmet) !== undefined)
+        throw this.#unreachable(this.#unmet, 'not-applied')
       await sleep(AGAIN_MS)
     }
   }
@@ -234,7 +235,9 @@ export class IndexClient implements IndexPort {
       if (asked.has(keyOf(next))) continue
       asked.add(keyOf(next))
       const met = await this.#meet(next, timeoutMs)
-      const sight = await met?.client.look(undefined, { timeoutMs: LOOK_MS_MAX }).catch(() => undefined)
+      const sight = await met?.client
+        .look(undefined, { timeoutMs: LOOK_MS_MAX })
+        .catch((error: unknown) => this.#unseen(met, error))
       if (this.#closing.signal.aborted) return
       if (sight === undefined) continue
       this.#sight = sight
@@ -245,6 +248,12 @@ export class IndexClient implements IndexPort {
       }
       places.unshift(...this.#placesOf(this.#holders(shard)))
     }
+  }
+
+  /** A node does not say what there is. One that has ended is met again: another may be in its place. */
+  #unseen(met: Met, error: unknown): undefined {
+    this.#unmet = error
+    if (isGone(error)) this.#forget(met)
   }
 
   async #learn(found: ShardSight, { nodes }: IndexSight, timeoutMs: number): Promise<void> {
@@ -295,10 +304,15 @@ export class IndexClient implements IndexPort {
 
   #unreachable(cause: unknown, outcome: 'not-applied' | 'unknown'): IndexError {
     const { name } = this.#options
+    const misunderstood = misunderstanding(cause)
+    const unasked =
+      misunderstood === undefined
+        ? `no node of index '${name}' can be reached; start one: npx aether-dsm serve ${name}`
+        : `the node of index '${name}' is of another version: ${misunderstood.message}`
     const message =
       outcome === 'unknown'
         ? `the connection to the node of index '${name}' ended before the answer came; look whether the write has taken effect`
-        : `no node of index '${name}' can be reached; start one: npx aether-dsm serve ${name}`
+        : unasked
     return new IndexError('UNREACHABLE', message, { cause, outcome })
   }
 }
@@ -310,6 +324,15 @@ function keyOf({ device, address, port }: Place): string {
 /** The connection to the node is of no use any more. */
 function isGone(error: unknown): error is RpcError {
   return error instanceof RpcError && GONE.has(error.code)
+}
+
+/**
+ * A node that does not understand this client, or the other way round, as the cause of an error. That does not change.
+ */
+function misunderstanding(error: unknown): MalformedFrameError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof MalformedFrameError) return cause
+  return undefined
 }
 
 const GONE: ReadonlySet<string> = new Set([

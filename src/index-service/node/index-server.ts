@@ -10,6 +10,9 @@ const HERE = { device: 'shm0', address: '127.0.0.1' }
 /** The longest call: a key of a backup is restored by one. */
 const CALL_BYTES_MAX = 512 * 2 ** 20
 
+/** How long calls that came may take when the node is closed. */
+const DRAIN_MS_MAX = 2000
+
 /** What is served. */
 export interface Served {
   /** The shards that are held here. */
@@ -50,8 +53,9 @@ export class IndexServer {
     }
   }
 
+  /** Calls that came are answered, and clients send others elsewhere. Those that wait are not waited for long. */
   close(): Promise<void> {
-    return this.#server.close()
+    return this.#server.drain({ timeoutMs: DRAIN_MS_MAX })
   }
 }
 
