@@ -189,11 +189,7 @@ export class Server implements AsyncDisposable {
       this.#core.draining = true
       for (const session of this.#sessions) session.drain()
     }
-    const endMs = performance.now() + timeoutMs
-    await within(this.#settled(), timeoutMs)
-    // What clients sent before they knew of it is refused, and not lost with the link.
-    if (this.#sessions.size > 0) await sleep(Math.max(0, Math.min(NOTICE_MS, endMs - performance.now())))
-    await within(this.#settled(), Math.max(0, endMs - performance.now()))
+    await within(this.#noticed(), timeoutMs)
     await this.close()
   }
 
@@ -201,6 +197,14 @@ export class Server implements AsyncDisposable {
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
+  }
+
+  /** What clients sent before they knew of it is refused, and not lost with the link. */
+  async #noticed(): Promise<void> {
+    await this.#settled()
+    if (this.#sessions.size === 0) return
+    await sleep(NOTICE_MS)
+    await this.#settled()
   }
 
   /** When no handler runs, and no answer waits. */
