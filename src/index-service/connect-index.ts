@@ -1,8 +1,8 @@
-import { checkMilliseconds, checkOptions, checkSignal, mustBe, type OptionNames } from '../native/index.ts'
+import { checkMilliseconds, checkOptions, checkSignal, checkWhole, mustBe, type OptionNames } from '../native/index.ts'
 import { IndexClient } from './client/index-client.ts'
 import { Index } from './handles/index-handle.ts'
 import { NodeCards } from './node/node-cards.ts'
-import { checkIndexName, placeOf } from './open-index.ts'
+import { checkIndexName, DEFAULT_IN_FLIGHT, placeOf } from './open-index.ts'
 
 /** Options of {@link connectIndex}. */
 export interface ConnectIndexOptions {
@@ -13,10 +13,12 @@ export interface ConnectIndexOptions {
   readonly addresses?: readonly string[]
   /** How long to look for a node, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number
+  /** Calls of a shard that this client has under way at a time: more are refused at once. Default 1024. */
+  readonly inFlightMax?: number
   readonly signal?: AbortSignal
 }
 
-const names: OptionNames<ConnectIndexOptions> = { addresses: true, timeoutMs: true, signal: true }
+const names: OptionNames<ConnectIndexOptions> = { addresses: true, timeoutMs: true, inFlightMax: true, signal: true }
 
 const DEFAULT_TIMEOUT_MS = 10_000
 
@@ -33,8 +35,9 @@ const DEFAULT_TIMEOUT_MS = 10_000
 export async function connectIndex(name: string, options: ConnectIndexOptions = {}): Promise<Index> {
   checkIndexName(name)
   checkOptions('connectIndex', options, names)
-  const { addresses, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
+  const { addresses, timeoutMs = DEFAULT_TIMEOUT_MS, inFlightMax = DEFAULT_IN_FLIGHT, signal } = options
   checkMilliseconds('options.timeoutMs', timeoutMs)
+  checkWhole('options.inFlightMax', inFlightMax, 1, Number.MAX_SAFE_INTEGER)
   checkSignal('options.signal', signal)
   if (addresses !== undefined && !(Array.isArray(addresses) && addresses.length > 0))
     throw mustBe('options.addresses', "a list such as ['10.0.0.1:7500']", addresses)
@@ -43,6 +46,7 @@ export async function connectIndex(name: string, options: ConnectIndexOptions = 
   const client = new IndexClient({
     name,
     places: () => given ?? cards!.list(),
+    inFlightMax,
   })
   try {
     await client.begin({ timeoutMs, signal })

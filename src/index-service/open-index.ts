@@ -53,7 +53,7 @@ export interface OpenIndexOptions {
    * group of several machines, the address of its device with a free port.
    */
   readonly listen?: string
-  /** Calls of clients that this process takes at a time: more are refused at once. Default 1024. */
+  /** Calls of a shard that this process has under way at a time: more are refused at once. Default 1024. */
   readonly inFlightMax?: number
   /**
    * Where this process decides on writes: see `replicate`. With `program` a write of one machine needs no switch of
@@ -89,7 +89,7 @@ const REPLICAS_MAX = 7
 const DEFAULT_MEMORY_BYTES = 2 ** 30
 const MEMORY_BYTES_MIN = 2 ** 20
 const MEMORY_BYTES_MAX = 14 * 2 ** 30
-const DEFAULT_IN_FLIGHT = 1024
+export const DEFAULT_IN_FLIGHT = 1024
 const DEFAULT_TIMEOUT_MS = 30_000
 
 /**

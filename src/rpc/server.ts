@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type LinkListener,
   type ListenLinksOptions,
@@ -48,6 +49,9 @@ const serverNames: OptionNames<ServerOptions> = {
   answerBytesKept: true,
   answerKeptMs: true,
 }
+
+/** How long clients may take to hear that a server drains. */
+const NOTICE_MS = 50
 
 const drainNames: OptionNames<{ readonly timeoutMs?: number }> = { timeoutMs: true }
 
@@ -185,7 +189,7 @@ export class Server implements AsyncDisposable {
       this.#core.draining = true
       for (const session of this.#sessions) session.drain()
     }
-    await within(this.#settled(), timeoutMs)
+    await within(this.#noticed(), timeoutMs)
     await this.close()
   }
 
@@ -193,6 +197,14 @@ export class Server implements AsyncDisposable {
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
+  }
+
+  /** What clients sent before they knew of it is refused, and not lost with the link. */
+  async #noticed(): Promise<void> {
+    await this.#settled()
+    if (this.#sessions.size === 0) return
+    await sleep(NOTICE_MS)
+    await this.#settled()
   }
 
   /** When no handler runs, and no answer waits. */

@@ -21,7 +21,7 @@ async function withPorts(use: (node: ShardPort, client: ShardPort) => Promise<vo
   await using group = await join({ rank: 0, size: 1, rendezvous: `local:${name}` })
   const node = await openNode(group, { name })
   const cards = new NodeCards(name)
-  const client = new IndexClient({ name, places: () => cards.list() })
+  const client = new IndexClient({ name, places: () => cards.list(), inFlightMax: 1024 })
   try {
     await client.begin(limits)
     await use(node.shard(0), client.shard(0))

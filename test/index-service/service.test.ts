@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bytesOfKey } from '../../src/index-service/keys/index-key.ts'
 import { join as joinGroup } from '../../src/public/index.ts'
 import { connectIndex, type Index, IndexError, openIndex } from '../../src/public/index-service.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
@@ -182,6 +183,28 @@ test('tuples come in order, forwards and backwards, by prefix and by bounds', ()
     ])
     await client.delete(['order', 1, 1])
     assert.deepEqual(await collect({ prefix: ['order', 1], limit: 1 }), [['order', 1, 4]])
+  }))
+
+test('a range of long values comes whole, in pages that are no longer than one of short ones', () =>
+  alone(async (index, name) => {
+    const client = await connectIndex(name)
+    const value = Buffer.alloc(300_000)
+    // More than an answer may have.
+    for (let at = 0; at < 60; at += 1) await index.set(['long', at], value)
+    for (const each of [index, client])
+      for (const reverse of [false, true]) {
+        const found: unknown[] = []
+        for await (const [key, { length }] of each.range({ prefix: ['long'], reverse })) found.push(key[1], length)
+        const places = Array.from({ length: 60 }, (_, at) => (reverse ? 59 - at : at))
+        assert.deepEqual(
+          found,
+          places.flatMap((at) => [at, value.length]),
+        )
+      }
+    const [from, to] = [bytesOfKey(['long']), bytesOfKey(['long', 59])]
+    const page = await index.call('RANGE', from, to, 'BYTES', 900_000)
+    assert.equal((page as unknown[]).length, 2 * 3)
+    await client.close()
   }))
 
 test('keys end at their time', () =>
@@ -391,6 +414,19 @@ test('all nodes are killed at once: with directories nothing that was answered i
   await Promise.all(second.map((each) => each.call('closeGroup')))
 })
 
+test('a node with a directory takes over shards of one that is killed', async () => {
+  const { name, started, start } = growing()
+  const options = () => ({ name, replicas: 3, shards: 3, directory: mkdtempSync(join(folder, 'moved-')) })
+  for (let count = 0; count < 3; count += 1) await start()
+  await Promise.all(started.map((each) => each.call('open', options())))
+  const client = await clientOf(name)
+  await client.call('fill', 0, 100, 100)
+  await (await start()).call('open', options())
+  await started.shift()!.kill()
+  await assertSpread(started, 3)
+  assert.equal(await started[2]!.call('countKeys', 'filled', 100), 100)
+})
+
 test('a node that is killed loses nothing by `everysec` and `no` either; several nodes are refused', async () => {
   for (const append of ['everysec', 'no']) {
     const name = freshName()
@@ -458,6 +494,40 @@ test('a call that is late or one too many ends alone: others of the same client 
   assert.equal(late, 'ERR_AETHER_INDEX_TIMEOUT unknown')
   node!.child.kill('SIGCONT')
   assert.equal(await patient, true)
+})
+
+test('a client that does not read its answers holds up no other one', async () => {
+  await using one = await nodes(1)
+  const [slow, other] = [await clientOf(one.name), await clientOf(one.name)]
+  await other.call('set', 'long', 'x'.repeat(500_000))
+  for (let round = 0; round < 3; round += 1) {
+    const read = slow.call<number>('readMany', 'long', 300)
+    await sleep(10 * round)
+    await slow.stop()
+    for (let at = 0; at < 100; at += 1) assert.equal(await other.call('set', 'short', `${at}`), true)
+    slow.child.kill('SIGCONT')
+    assert.equal(await read, 300 * 500_000)
+  }
+})
+
+test('while no majority lives, calls of a node itself and those of clients are refused when there are too many', async () => {
+  await using three = await nodes(3, { inFlightMax: 50 })
+  const [node, ...others] = three.ranks.processes
+  const client = await clientOf(three.name, { inFlightMax: 40 })
+  await client.call('set', 'known', 'yes')
+  for (const each of others) await each.kill()
+  // Clients find out who is left.
+  await client.call('codeOfSet', 'first', { timeoutMs: 2000 })
+  const options = { timeoutMs: 2000 }
+  assert.deepEqual(await client.call('setMany', 60, options), {
+    ERR_AETHER_INDEX_TIMEOUT: 40,
+    ERR_AETHER_INDEX_BUSY: 20,
+  })
+  const own = node!.call('setMany', 80, { timeoutMs: 10_000 })
+  // It has begun by the time of the answer.
+  await node!.call('holds')
+  assert.equal(await client.call('codeOfSet', 'one more', options), 'ERR_AETHER_INDEX_BUSY not-applied')
+  assert.deepEqual(await own, { ERR_AETHER_INDEX_TIMEOUT: 50, ERR_AETHER_INDEX_BUSY: 30 })
 })
 
 test('a write whose node is killed says that it may have taken effect', async () => {

@@ -4,6 +4,8 @@ import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
 import { until, useRuntimeDirectory } from '../cluster/support.ts'
 import { openDoor } from './support/door.ts'
+import { RawClient } from './support/raw-client.ts'
+import { startNodes } from './support/served-nodes.ts'
 
 useRuntimeDirectory()
 
@@ -23,6 +25,25 @@ test('a value that is too long is read past, and the connection goes on', async 
   assert.equal(await client.ask('SET', 'a', Buffer.alloc(4 * 2 ** 20)), 'OK')
   client.sendBytes(`*3\r\n$3\r\nSET\r\n$1\r\na\r\n$${512 * 2 ** 20 + 1}\r\n`)
   assert.equal(await client.untilEnd(), '-ERR Protocol error: invalid bulk length\r\n')
+})
+
+test('writes that no majority takes are refused when they are too long together', async () => {
+  const [first, ...others] = await startNodes(3)
+  const clients = await Promise.all(Array.from({ length: 40 }, () => RawClient.connect(first!.port)))
+  const value = Buffer.alloc(4 * 2 ** 20, 'x')
+  assert.equal(await clients[0]!.ask('SET', 'kept', 'yes'), 'OK')
+  for (const node of others) await node.kill()
+  const answers: string[] = []
+  for (const [at, client] of clients.entries())
+    client.ask('SET', `long ${at}`, value).then(
+      (answer) => answers.push(String(answer)),
+      // Those that wait are ended.
+      () => undefined,
+    )
+  await until(() => answers.length >= 5, 'some are refused')
+  for (const answer of answers.slice(0, 5))
+    assert.match(answer, /^-TRYAGAIN index .* bytes under way; nothing was done/)
+  for (const client of clients) client[Symbol.dispose]()
 })
 
 test('a request that grows beyond the limit ends its connection', async () => {

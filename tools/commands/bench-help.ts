@@ -257,7 +257,8 @@ Options of index:
   --json             rows have "suite", "op", "provider", "bytes", "clients", "samples", "meanNs", "p50Ns", "p99Ns",
                      "maxNs", "quantilesNs", "opsPerSec", "keyBytes", "baseline", "ratio". A field is null where it does
                      not apply. The ratio divides the median by that of the row that baseline names as 'op, provider',
-                     of the same length and clients. Of memory it divides the bytes
+                     of the same length and clients. Of memory it divides the bytes,
+                     of overload the p99
 
 Examples:
   aether bench latency

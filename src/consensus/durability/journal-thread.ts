@@ -27,6 +27,7 @@ export interface JournalThreadOptions {
   readonly onState: (state: JournalState) => void
 }
 
+const TIMER_MS_MAX = 2 ** 31 - 1
 /** How long the thread may take to end, and how long after that it is no longer waited for. */
 const CLOSE_MS_MAX = 5000
 const GRACE_MS = 1000
@@ -92,7 +93,8 @@ export class JournalThread {
   /** Open the log of a replica; resolves once all of it is read. @throws ConsensusError */
   static async open(options: JournalThreadOptions): Promise<JournalThread> {
     const thread = new JournalThread(options)
-    const late = setTimeout(() => thread.#giveUp(), options.timeoutMs)
+    // A timer with more would end at once.
+    const late = setTimeout(() => thread.#giveUp(), Math.min(options.timeoutMs, TIMER_MS_MAX))
     try {
       thread.#opened = await thread.#keepAlive.during(
         new Promise<Opened>((resolve, reject) => {

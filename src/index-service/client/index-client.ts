@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { thisMachine } from '../../cluster/index.ts'
 import { connectLink, type MessageLink } from '../../messaging/index.ts'
-import { type Channel, type Client, openChannel, RpcError } from '../../rpc/index.ts'
+import { type Channel, type Client, MalformedFrameError, openChannel, RpcError } from '../../rpc/index.ts'
+import { Admission } from '../admission.ts'
 import { IndexError } from '../errors.ts'
 import {
   type HotKeysRequest,
@@ -40,6 +41,8 @@ export interface ClientOptions {
   readonly name: string
   /** Where nodes may be found now. */
   readonly places: () => readonly Place[]
+  /** Calls of a shard that are under way at a time. */
+  readonly inFlightMax: number
 }
 
 /** What is known of a shard. */
@@ -82,7 +85,8 @@ export class IndexClient implements IndexPort {
   shard(number: number): ShardPort {
     const known = this.#clients.get(number)
     if (known !== undefined) return known
-    const client = new ShardClient(this, number)
+    const { name, inFlightMax } = this.#options
+    const client = new ShardClient(this, number, new Admission({ name, callsMax: inFlightMax, shortens: true }))
     this.#clients.set(number, client)
     return client
   }
@@ -213,7 +217,8 @@ export class IndexClient implements IndexPort {
       this.#checkOpen()
       signal?.throwIfAborted()
       if (this.#best(shard) !== undefined) continue
-      if (performance.now() > endMs) throw this.#unreachable(this.#unmet, 'not-applied')
+      if (performance.now() > endMs || misunderstanding(this.#unmet) !== undefined)
+        throw this.#unreachable(this.#unmet, 'not-applied')
       await sleep(AGAIN_MS)
     }
   }
@@ -257,7 +262,9 @@ export class IndexClient implements IndexPort {
       if (asked.has(keyOf(next))) continue
       asked.add(keyOf(next))
       const met = await this.#meet(next, timeoutMs)
-      const sight = await met?.client.look(undefined, { timeoutMs: LOOK_MS_MAX }).catch(() => undefined)
+      const sight = await met?.client
+        .look(undefined, { timeoutMs: LOOK_MS_MAX })
+        .catch((error: unknown) => this.#unseen(met, error))
       if (this.#closing.signal.aborted) return
       if (sight === undefined) continue
       this.#sight = sight
@@ -268,6 +275,12 @@ export class IndexClient implements IndexPort {
       }
       places.unshift(...this.#placesOf(this.#holders(shard)))
     }
+  }
+
+  /** A node does not say what there is. One that has ended is met again: another may be in its place. */
+  #unseen(met: Met, error: unknown): undefined {
+    this.#unmet = error
+    if (isGone(error)) this.#forget(met)
   }
 
   async #learn(found: ShardSight, { machine, nodes }: IndexSight, timeoutMs: number): Promise<void> {
@@ -319,10 +332,15 @@ export class IndexClient implements IndexPort {
 
   #unreachable(cause: unknown, outcome: 'not-applied' | 'unknown'): IndexError {
     const { name } = this.#options
+    const misunderstood = misunderstanding(cause)
+    const unasked =
+      misunderstood === undefined
+        ? `no node of index '${name}' can be reached; start one: npx aether-dsm serve ${name}`
+        : `the node of index '${name}' is of another version: ${misunderstood.message}`
     const message =
       outcome === 'unknown'
         ? `the connection to the node of index '${name}' ended before the answer came; look whether the write has taken effect`
-        : `no node of index '${name}' can be reached; start one: npx aether-dsm serve ${name}`
+        : unasked
     return new IndexError('UNREACHABLE', message, { cause, outcome })
   }
 }
@@ -336,6 +354,15 @@ function isGone(error: unknown): error is RpcError {
   return error instanceof RpcError && GONE.has(error.code)
 }
 
+/**
+ * A node that does not understand this client, or the other way round, as the cause of an error. That does not change.
+ */
+function misunderstanding(error: unknown): MalformedFrameError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof MalformedFrameError) return cause
+  return undefined
+}
+
 const GONE: ReadonlySet<string> = new Set([
   'ERR_AETHER_RPC_CONNECTION_LOST',
   'ERR_AETHER_RPC_UNAVAILABLE',
@@ -346,10 +373,6 @@ function asIndexError(error: unknown, isRead: boolean): unknown {
   if (indexService.isError(error, 'failed')) {
     const { kind, message, outcome } = error.details
     return new IndexError(kind, message, { cause: error, outcome })
-  }
-  if (indexService.isError(error, 'busy')) {
-    const message = `the node has ${error.details.inFlight} calls under way, which is all that it takes; try again in a moment`
-    return new IndexError('BUSY', message, { outcome: 'not-applied' })
   }
   if (!(error instanceof RpcError)) return error
   if (error.code === 'ERR_AETHER_RPC_OVERLOADED')

@@ -1,10 +1,12 @@
 import { Buffer } from 'node:buffer'
+import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { againUntilKnown, type LocatedOrNot } from '../located.ts'
 import type { Looked } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
 import { PIECE_BYTES } from '../node/index-contract.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
+import { bytesOfCalls } from '../state/call-bytes.ts'
 import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import { unpackCalls } from '../state/shard-codec.ts'
 import type { Call, PackedCalls, Watched } from '../state/shard-command.ts'
@@ -19,10 +21,12 @@ const FIND_MS = 10_000
 export class ShardClient implements ShardPort {
   readonly #index: IndexClient
   readonly #shard: number
+  readonly #admission: Admission
 
-  constructor(index: IndexClient, shard: number) {
+  constructor(index: IndexClient, shard: number, admission: Admission) {
     this.#index = index
     this.#shard = shard
+    this.#admission = admission
   }
 
   run(
@@ -32,7 +36,9 @@ export class ShardClient implements ShardPort {
     apart: boolean = false,
   ): Promise<readonly Reply[] | null> {
     const request = { shard: this.#shard, calls, watched, apart }
-    return this.#index.ask(this.#shard, limits, false, (client, options) => client.run(request, options))
+    return this.#admission.during(bytesOfCalls(calls), () =>
+      this.#index.ask(this.#shard, limits, false, (client, options) => client.run(request, options)),
+    )
   }
 
   async runPacked(packed: PackedCalls, limits: CallLimits): Promise<readonly Reply[]> {
@@ -41,12 +47,16 @@ export class ShardClient implements ShardPort {
 
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
     const request = { shard: this.#shard, calls }
-    return this.#index.ask(this.#shard, limits, true, (client, options) => client.read(request, options))
+    return this.#admission.during(0, () =>
+      this.#index.ask(this.#shard, limits, true, (client, options) => client.read(request, options)),
+    )
   }
 
   versions(keys: readonly Uint8Array[], limits: CallLimits, db: number = 0): Promise<readonly number[]> {
     const request = { shard: this.#shard, keys, db }
-    return this.#index.ask(this.#shard, limits, true, (client, options) => client.versions(request, options))
+    return this.#admission.during(0, () =>
+      this.#index.ask(this.#shard, limits, true, (client, options) => client.versions(request, options)),
+    )
   }
 
   wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {

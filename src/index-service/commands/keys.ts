@@ -15,6 +15,7 @@ import {
 import { type ExpiryUnit, expiryAt, MILLISECONDS, SECONDS, UNIX_MILLISECONDS, UNIX_SECONDS } from './expiry-options.ts'
 import { integerOf, isWord, numberOf } from './numbers.ts'
 import { matches } from './patterns.ts'
+import { atLeast } from './ranges.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
 import { cursorOf, cursorReply, scanOptions } from './scanning.ts'
 import { copyOf } from './strings.ts'
@@ -141,8 +142,16 @@ function randomKey({ listing, size }: Keyspace, _args: Args, { random, isRead }:
   return size === 0 ? null : (listing.any(random(), isRead) ?? null)
 }
 
-function rangeOptions(args: Args): { readonly isReverse: boolean; readonly limit: number; readonly keysOnly: boolean } {
-  let [isReverse, limit, keysOnly] = [false, Infinity, false]
+interface RangeOptions {
+  readonly isReverse: boolean
+  readonly keysOnly: boolean
+  readonly limit: number
+  /** Of keys and values: with as many or more it ends. */
+  readonly bytes: number
+}
+
+function rangeOptions(args: Args): RangeOptions {
+  let [isReverse, limit, bytes, keysOnly] = [false, Infinity, Infinity, false]
   for (let at = 2; at < args.length; at += 1) {
     if (isWord(args[at]!, 'rev')) isReverse = true
     else if (isWord(args[at]!, 'keys')) keysOnly = true
@@ -150,21 +159,29 @@ function rangeOptions(args: Args): { readonly isReverse: boolean; readonly limit
       at += 1
       limit = numberOf(args[at]!)
       if (limit < 0) throw new CommandFault("LIMIT can't be negative")
+    } else if (isWord(args[at]!, 'bytes') && at + 1 < args.length) {
+      at += 1
+      bytes = atLeast(args[at]!, 1, 'BYTES must be positive')
     } else throw syntaxFault()
   }
-  return { isReverse, limit, keysOnly }
+  return { isReverse, limit, bytes, keysOnly }
 }
 
 /** Our own: keys that are encoded tuples, in their order, with the values of strings. */
 function range(keyspace: Keyspace, args: Args): Reply {
-  const { isReverse, limit, keysOnly } = rangeOptions(args)
+  const { isReverse, limit, bytes, keysOnly } = rangeOptions(args)
   const found: Uint8Array[] = []
   let left = limit
+  let leftBytes = bytes
   for (const key of keyspace.range(args[0]!, args[1]!, isReverse)) {
-    if (left === 0) break
-    if (keysOnly) found.push(key)
-    else if (keyspace.typeOf(key) !== RecordType.String) continue
-    else found.push(key, copyOf(keyspace.string(key)!))
+    if (left === 0 || leftBytes <= 0) break
+    if (!keysOnly) {
+      if (keyspace.typeOf(key) !== RecordType.String) continue
+      const value = copyOf(keyspace.string(key)!)
+      found.push(key, value)
+      leftBytes -= value.length
+    } else found.push(key)
+    leftBytes -= key.length
     left -= 1
   }
   return found

@@ -264,7 +264,7 @@ export class Index implements AsyncDisposable {
 
   /**
    * Tuples in order, with the strings that they hold. Each is as of the moment in which its page was read; pages have
-   * 256.
+   * 256, or 1 MiB.
    */
   async *range(
     options: IndexRangeOptions = {},

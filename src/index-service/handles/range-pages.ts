@@ -2,6 +2,12 @@ import type { Reply } from '../commands/reply.ts'
 import type { ShardPort } from '../port.ts'
 import type { IndexCaller, IndexCallOptions } from './caller.ts'
 
+/**
+ * A page ends with these bytes of keys and values, so that it takes a node no longer if values are long. The last value
+ * may be of any length.
+ */
+const PAGE_BYTES = 2 ** 20
+
 /** A tuple's key and value, as bytes. */
 type Entry = readonly [key: Uint8Array, value: Uint8Array]
 
@@ -48,11 +54,14 @@ export class RangePages {
 
   async #fetch(): Promise<void> {
     const { caller, shard, reverse, page, limits } = this.#options
-    const words = [...(reverse ? ['REV'] : []), 'LIMIT', String(page)].map((word) => Buffer.from(word))
+    const words = [...(reverse ? ['REV'] : []), 'LIMIT', String(page), 'BYTES', String(PAGE_BYTES)].map((word) =>
+      Buffer.from(word),
+    )
     const call = { name: 'RANGE', args: [this.#low, this.#high, ...words] }
     this.#page = (await caller.oneIn(shard, call, limits)) as readonly Reply[]
     this.#at = 0
-    this.#isLast = this.#page.length < 2 * page
+    const bytes = this.#page.reduce<number>((sum, part) => sum + (part as Uint8Array).length, 0)
+    this.#isLast = this.#page.length < 2 * page && bytes < PAGE_BYTES
     const last = this.#page.at(-2) as Uint8Array | undefined
     if (last === undefined) return
     if (reverse) this.#high = last

@@ -1,6 +1,7 @@
 import { addAbortCallback, removeAbortCallback } from '../../runtime/index.ts'
 import { IndexError } from '../errors.ts'
 import type { CallLimits } from '../port.ts'
+import { bytesOfCalls } from '../state/call-bytes.ts'
 import type { Call, PackedCalls, ShardAnswer, ShardCommand, Watched } from '../state/shard-command.ts'
 import type { EvictionRule } from '../state/victims.ts'
 
@@ -23,8 +24,6 @@ const SLACK_PART = 1 / 32
 const SLACK_MAX_BYTES = 16 * 2 ** 20
 /** Keys that go by one command at most. */
 const VICTIMS_MAX = 128
-/** What a call takes besides the bytes of its arguments, more rather than less. */
-const CALL_BYTES = 192
 /** Where no key may go, it is tried again after this time. */
 const REST_MS = 100
 /** Commands in a row by which no key went, since all had changed meanwhile. */
@@ -189,14 +188,4 @@ export class Evictor {
 function late(timeoutMs: number): IndexError {
   const message = `the memory is full, and there was no room within ${timeoutMs} ms; allow more by timeoutMs, or try again`
   return new IndexError('TIMEOUT', message, { outcome: 'not-applied' })
-}
-
-function bytesOfCalls(calls: readonly Call[] | PackedCalls): number {
-  if ('count' in calls) return calls.count * CALL_BYTES + calls.bytes.length
-  let bytes = 0
-  for (const { args } of calls) {
-    bytes += CALL_BYTES
-    for (const argument of args) bytes += argument.length
-  }
-  return bytes
 }

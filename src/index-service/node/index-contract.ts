@@ -174,8 +174,6 @@ interface NodeFailure {
 }
 
 type Errors = {
-  /** More is under way than the node takes. Nothing was done. */
-  busy: StandardSchema<{ inFlight: number }>
   /** The node does not hold the shard. Nothing was done. */
   moved: StandardSchema<{ shard: number }>
   /** What the node's own call came to. */
@@ -185,7 +183,7 @@ type Errors = {
 /** What nodes do for clients. */
 export const indexService: Service<Methods, Errors> = defineService({
   name: 'aether.index',
-  errors: { busy: type<{ inFlight: number }>(), moved: type<{ shard: number }>(), failed: type<NodeFailure>() },
+  errors: { moved: type<{ shard: number }>(), failed: type<NodeFailure>() },
   methods: {
     look: unary({ request: type<undefined>(), response: type<IndexSight>() }),
     run: unary({ request: type<RunRequest>(), response: type<readonly Reply[] | null>() }),

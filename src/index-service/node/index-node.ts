@@ -1,6 +1,7 @@
 import { thisMachine } from '../../cluster/index.ts'
 import type { AppendPolicy } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
+import { Admission } from '../admission.ts'
 import { IndexClient } from '../client/index-client.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { KeyListeners, OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
@@ -115,7 +116,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.slowLog = new SlowLog(options.slowerThanUs)
     this.#meter = new IndexMeter(options.name)
     this.#eviction = options.eviction
-    this.#remote = new IndexClient({ name: options.name, places: () => this.#places() })
+    const { name, inFlightMax } = options
+    this.#remote = new IndexClient({ name, inFlightMax, places: () => this.#places() })
     const cards = (): readonly NodeCard[] => this.#members.cards
     this.#lines = new NodeLines({
       rank: group.rank,
@@ -271,8 +273,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   }
 
   async #open(): Promise<void> {
-    const { listen, inFlightMax, timeoutMs, signal } = this.#options
-    this.#server = await IndexServer.open(this, { inFlightMax, listen })
+    const { listen, timeoutMs, signal } = this.#options
+    this.#server = await IndexServer.open(this, { listen })
     this.#members = new NodeMembers(this.#group, this.name, this.#card())
     const wanted = this.#wanted()
     const limits = {
@@ -399,10 +401,11 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     shard: number,
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<void> {
-    const { name, replicas, directory, append, memoryBytes, thread } = this.#options
+    const { name, replicas, directory, append, memoryBytes, inFlightMax, thread } = this.#options
     this.#moving.set(shard, ShardState.Opening)
     const replica = await ShardReplica.open(this.#group, {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
+      admission: new Admission({ name, callsMax: inFlightMax, shortens: false }),
       replicas,
       directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
       append,

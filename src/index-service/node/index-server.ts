@@ -21,6 +21,9 @@ const HERE = { device: 'shm0', address: '127.0.0.1' }
 /** The longest call: a key of a backup is restored by one. */
 const CALL_BYTES_MAX = 512 * 2 ** 20
 
+/** How long calls that came may take when the node is closed. */
+const DRAIN_MS_MAX = 2000
+
 /** What is served. */
 export interface Served {
   /** The shards that are held here. */
@@ -37,8 +40,6 @@ export interface Served {
 export interface IndexServerOptions {
   /** Where clients of other machines come. */
   readonly listen: Place | undefined
-  /** Calls of clients under way at a time: more are refused at once. Those that wait do not count. */
-  readonly inFlightMax: number
 }
 
 /** Serves clients of a node, from other processes and other machines. */
@@ -53,8 +54,8 @@ export class IndexServer {
     this.beyond = beyond
   }
 
-  static async open(served: Served, { listen, inFlightMax }: IndexServerOptions): Promise<IndexServer> {
-    const server = serverOf(served, inFlightMax)
+  static async open(served: Served, { listen }: IndexServerOptions): Promise<IndexServer> {
+    const server = serverOf(served)
     try {
       const { port } = await server.listen(HERE)
       const beyond = listen && (await server.listen({ address: listen.address, port: listen.port }))
@@ -66,22 +67,13 @@ export class IndexServer {
     }
   }
 
+  /** Calls that came are answered, and clients send others elsewhere. Those that wait are not waited for long. */
   close(): Promise<void> {
-    return this.#server.close()
+    return this.#server.drain({ timeoutMs: DRAIN_MS_MAX })
   }
 }
 
-function serverOf(served: Served, inFlightMax: number): Server {
-  let inFlight = 0
-  const bounded = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (inFlight >= inFlightMax) throw indexService.error('busy', { inFlight })
-    inFlight += 1
-    try {
-      return await told(work())
-    } finally {
-      inFlight -= 1
-    }
-  }
+function serverOf(served: Served): Server {
   const timed = async <T>(calls: readonly Call[], { session }: CallContext, work: Promise<T>): Promise<T> => {
     const startMs = performance.now()
     try {
@@ -103,10 +95,9 @@ function serverOf(served: Served, inFlightMax: number): Server {
     hot: (request, { signal }) => served.ownHotKeys(request, signal),
     sizes: ({ shard, ...request }, context) => told(portOf(shard).sizes(request, limitsOf(context))),
     run: ({ shard, calls, watched, apart }, context) =>
-      bounded(() => timed(calls, context, portOf(shard).run(calls, watched, limitsOf(context), apart))),
-    read: ({ shard, calls }, context) =>
-      bounded(() => timed(calls, context, portOf(shard).read(calls, limitsOf(context)))),
-    versions: ({ shard, keys, db }, context) => bounded(() => portOf(shard).versions(keys, limitsOf(context), db)),
+      told(timed(calls, context, portOf(shard).run(calls, watched, limitsOf(context), apart))),
+    read: ({ shard, calls }, context) => told(timed(calls, context, portOf(shard).read(calls, limitsOf(context)))),
+    versions: ({ shard, keys, db }, context) => told(portOf(shard).versions(keys, limitsOf(context), db)),
     wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
       await told(portOf(shard).wait(call, waitMs, signal)),
     backup: ({ shard }) => toldInPieces(portOf(shard).backup()),

@@ -8,6 +8,7 @@ import {
   replicate,
 } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
+import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import { againUntilKnown, type LocatedOrNot, locate } from '../located.ts'
@@ -18,6 +19,7 @@ import { RecordTable } from '../memory/record-table.ts'
 import { TableReader } from '../memory/table-reader.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { answerCodec } from '../state/answer-codec.ts'
+import { bytesOfCalls } from '../state/call-bytes.ts'
 import type { KeyListeners, OnKeyChange } from '../state/key-events.ts'
 import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import { RecordKeys, RecordType, typeOf } from '../state/record-format.ts'
@@ -36,6 +38,7 @@ import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
 export interface ShardReplicaOptions {
   /** Of the log. */
   readonly name: string
+  readonly admission: Admission
   readonly replicas: number
   readonly directory: string | undefined
   readonly append: AppendPolicy
@@ -82,6 +85,7 @@ export class ShardReplica implements ShardPort {
   readonly name: string
   readonly rank: number
   readonly #group: RegionGroup
+  readonly #admission: Admission
   readonly #table: RecordTable
   readonly #shard: ShardMachine
   readonly #replicated: Replicated<ShardMachine>
@@ -104,6 +108,7 @@ export class ShardReplica implements ShardPort {
   private constructor(parts: {
     readonly group: RegionGroup
     readonly name: string
+    readonly admission: Admission
     readonly table: RecordTable
     readonly shard: ShardMachine
     readonly replicated: Replicated<ShardMachine>
@@ -115,6 +120,7 @@ export class ShardReplica implements ShardPort {
     this.name = parts.name
     this.rank = parts.group.rank
     this.#group = parts.group
+    this.#admission = parts.admission
     this.#table = parts.table
     this.#looks = new RecordLooks(parts.table.chunks)
     this.#shard = parts.shard
@@ -185,8 +191,19 @@ export class ShardReplica implements ShardPort {
         ...(directory === undefined ? {} : { directory }),
         ...(signal === undefined ? {} : { signal }),
       })
-      const { eviction } = options
-      replica = new ShardReplica({ group, name, table, shard, replicated, waiting, memoryBytes, eviction, backups })
+      const { admission, eviction } = options
+      replica = new ShardReplica({
+        group,
+        name,
+        admission,
+        table,
+        shard,
+        replicated,
+        waiting,
+        memoryBytes,
+        eviction,
+        backups,
+      })
       return replica
     } catch (error) {
       table.close()
@@ -230,23 +247,25 @@ export class ShardReplica implements ShardPort {
   ): Promise<readonly Reply[] | null> {
     const plain = watched !== undefined ? { calls, watched, apart } : apart ? { calls, apart } : { calls }
     const command = this.#bound === undefined ? plain : { ...plain, bound: this.#bound }
-    const answer = await this.#evictor.admit(calls, (left) => this.#propose(command, left), limits)
-    return answer as readonly Reply[] | null
+    const propose = (left: CallLimits) => this.#propose(command, left)
+    const admit = () => this.#evictor.admit(calls, propose, limits)
+    return (await this.#admission.during(bytesOfCalls(calls), admit)) as readonly Reply[] | null
   }
 
   async runPacked(packed: PackedCalls, limits: CallLimits): Promise<readonly Reply[]> {
     const plain = packed.count > 1 ? { packed, apart: true } : { packed }
     const command = this.#bound === undefined ? plain : { ...plain, bound: this.#bound }
-    const answer = await this.#evictor.admit(packed, (left) => this.#propose(command, left), limits)
-    return answer as readonly Reply[]
+    const admit = () => this.#evictor.admit(packed, (left) => this.#propose(command, left), limits)
+    return (await this.#admission.during(bytesOfCalls(packed), admit)) as readonly Reply[]
   }
 
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
-    return this.#query((shard) => shard.read(calls, Date.now()), limits)
+    return this.#admission.during(0, () => this.#query((shard) => shard.read(calls, Date.now()), limits))
   }
 
   versions(keys: readonly Uint8Array[], limits: CallLimits, db: number = 0): Promise<readonly number[]> {
-    return this.#query((shard) => keys.map((key) => shard.versionOf(key, Date.now(), db)), limits)
+    const read = (shard: ShardMachine) => keys.map((key) => shard.versionOf(key, Date.now(), db))
+    return this.#admission.during(0, () => this.#query(read, limits))
   }
 
   /**
@@ -255,8 +274,11 @@ export class ShardReplica implements ShardPort {
    * @throws IndexError `BUSY` if that happened each time; what the program throws.
    */
   runProgram<T>(program: Program<T>, limits: CallLimits, isReadOnly: boolean = false): Promise<T> {
-    if (isReadOnly) return this.#programs.read(program, limits)
-    return this.#evictor.admit([], (left) => this.#programs.run(program, left), limits)
+    return this.#admission.during(0, () =>
+      isReadOnly
+        ? this.#programs.read(program, limits)
+        : this.#evictor.admit([], (left) => this.#programs.run(program, left), limits),
+    )
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {

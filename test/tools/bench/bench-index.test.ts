@@ -29,6 +29,22 @@ describe('aether bench index', options, () => {
       assert.equal(baseline, provider === 'aether' ? null : `${op}, aether`)
   })
 
+  it('has a row for what was answered at each load, held against the half', () => {
+    const { status, stdout, stderr } = aether('bench', 'index', '--json', '--sections', 'overload', ...small)
+    assert.equal(status, 0, stderr)
+    const rows = checkedRows<IndexRow>(stdout).filter(({ op }) => op.startsWith('write'))
+    const expected = ['1 node', '3 nodes'].flatMap((nodes) =>
+      [0.5, 1, 2, 4].map((load) => [
+        `write at ${load} of capacity, ${nodes}`,
+        load === 0.5 ? null : `write at 0.5 of capacity, ${nodes}, aether`,
+      ]),
+    )
+    assert.deepEqual(
+      rows.map(({ op, baseline }) => [op, baseline]),
+      expected,
+    )
+  })
+
   it('says what it does not understand', () => {
     assert.match(aether('bench', 'index', '--sections', 'all,other').stderr, /--sections takes single or .* or memory/)
     assert.match(aether('bench', 'index', '--keys', 'zipf').stderr, /--keys takes an integer from 1 to/)

@@ -2,6 +2,7 @@ import { peerNames } from '../peers/peer-name.ts'
 import { type IndexRow, withIndexRatios } from './index-row.ts'
 import { benchMemory } from './memory.ts'
 import { benchMixed } from './mixed.ts'
+import { benchOverload } from './overload.ts'
 import { benchRecovery } from './recovery.ts'
 import { benchReplicated } from './replicated.ts'
 import { benchResp } from './resp.ts'
@@ -30,6 +31,7 @@ const benches: Readonly<Record<IndexSection, (plan: SectionPlan) => Promise<void
   restart: benchRestart,
   memory: benchMemory,
   resp: benchResp,
+  overload: benchOverload,
 }
 
 /**
@@ -42,6 +44,7 @@ const benches: Readonly<Record<IndexSection, (plan: SectionPlan) => Promise<void
  * - `restart`: nodes are killed and begin again with their files.
  * - `memory`: what a key takes.
  * - `resp`: clients of Redis.
+ * - `overload`: writes come at up to four times the rate that the index can do.
  */
 export async function benchIndex(options: IndexBenchOptions = {}): Promise<IndexRow[]> {
   const { sections = indexSections, onRow } = options

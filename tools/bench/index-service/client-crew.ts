@@ -3,9 +3,10 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { answerOf, askProcess } from '../ask-process.ts'
 import { endProcesses } from '../end-processes.ts'
-import type { LanesRun } from '../lanes.ts'
+import { type LanesRun, together } from '../lanes.ts'
 import type { ClientPlan, FromKeysClient, KeysFill, KeysWork, ToKeysClient } from './client-orders.ts'
 import type { KeysName, KeysPlace } from './key-store.ts'
+import type { OpenLoad, OpenLoadRun } from './open-load.ts'
 
 /** Client processes that measure at the same time. */
 export class ClientCrew implements AsyncDisposable {
@@ -60,6 +61,25 @@ export class ClientCrew implements AsyncDisposable {
     const go: ToKeysClient = { kind: 'go' }
     const found = await Promise.all(some.map((child) => askProcess<FromKeysClient, 'measured'>(child, go, 'measured')))
     return stores.map((_, which) => found.map(({ runs }) => runs[which]!))
+  }
+
+  /** Writes per second that all of them are answered together. */
+  async capacity(bytes: number, timeMs: number): Promise<number> {
+    const order: ToKeysClient = { kind: 'saturate', bytes, timeMs }
+    const runs = async (): Promise<LanesRun[]> => {
+      const said = this.#children.map((child) => askProcess<FromKeysClient, 'saturated'>(child, order, 'saturated'))
+      return (await Promise.all(said)).map(({ run }) => run)
+    }
+    // The first time compiles.
+    await runs()
+    return together(await runs()).opsPerSec
+  }
+
+  /** Each offers this load. */
+  async offer(bytes: number, load: OpenLoad): Promise<readonly OpenLoadRun[]> {
+    const order: ToKeysClient = { kind: 'offer', bytes, load }
+    const said = this.#children.map((child) => askProcess<FromKeysClient, 'offered'>(child, order, 'offered'))
+    return (await Promise.all(said)).map(({ run }) => run)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

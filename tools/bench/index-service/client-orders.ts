@@ -1,5 +1,6 @@
 import type { LanesRun } from '../lanes.ts'
 import type { KeysName, KeysPlace } from './key-store.ts'
+import type { OpenLoad, OpenLoadRun } from './open-load.ts'
 import type { MixName, MixPlan } from './ycsb.ts'
 
 /** Single operations that are measured. */
@@ -33,6 +34,9 @@ export type ToKeysClient =
       readonly timeMs: number
     }
   | { readonly kind: 'go' }
+  /** Write values of this length as fast as it goes, or at a rate of its own. */
+  | { readonly kind: 'saturate'; readonly bytes: number; readonly timeMs: number }
+  | { readonly kind: 'offer'; readonly bytes: number; readonly load: OpenLoad }
   | { readonly kind: 'close' }
 
 /** What it says. */
@@ -40,4 +44,6 @@ export type FromKeysClient =
   | { readonly kind: 'opened' | 'filled' | 'prepared' | 'closed' }
   /** For each store. */
   | { readonly kind: 'measured'; readonly runs: readonly LanesRun[] }
+  | { readonly kind: 'saturated'; readonly run: LanesRun }
+  | { readonly kind: 'offered'; readonly run: OpenLoadRun }
   | { readonly kind: 'failed'; readonly why: string }

@@ -2,15 +2,20 @@
 import process from 'node:process'
 import { whyOf } from '../ask-process.ts'
 import { endWithParent } from '../ended-by-parent.ts'
-import type { LanesRun } from '../lanes.ts'
+import { type LanesRun, runLanes } from '../lanes.ts'
+import { keyName } from '../structures/measurement.ts'
 import type { ClientPlan, FromKeysClient, KeysFill, ToKeysClient } from './client-orders.ts'
 import type { KeyStore, KeysName } from './key-store.ts'
 import { fillFor, type KeyTurn, takenTogether, turnOf } from './key-turn.ts'
 import { openKeys } from './open-keys.ts'
+import { runOpenLoad } from './open-load.ts'
 import { fillMix, isOrdered } from './ycsb.ts'
 
 /** Stores that take turns do so as often as that. */
 const ROUNDS = 5
+/** Writes under way while it is measured how many an index can do, and the keys that they write. */
+const CAPACITY_LANES = 32
+const KEYS = 1000
 
 const { place, seed } = JSON.parse(process.argv[2]!) as ClientPlan
 const say = (message: FromKeysClient): void => void process.send?.(message)
@@ -27,6 +32,17 @@ function storeOf(name: KeysName): Promise<KeyStore> {
 async function fill(store: KeyStore, what: KeysFill): Promise<void> {
   if (what.kind === 'mix') await fillMix(store, isOrdered(what.mix), what.records)
   else await fillFor(store, what.op, what.bytes)
+}
+
+/** Of one key after the other. */
+async function writes(bytes: number): Promise<() => Promise<unknown>> {
+  const store = await storeOf('aether')
+  const value = Buffer.alloc(bytes, seed)
+  let next = 0
+  return async () => {
+    next += 1
+    return await store.set(keyName(next % KEYS), value)
+  }
 }
 
 async function measure(): Promise<LanesRun[]> {
@@ -49,6 +65,13 @@ async function follow(told: ToKeysClient): Promise<void> {
     for (const turn of turns) await turn.prepare(timeMs)
     return say({ kind: 'prepared' })
   }
+  if (told.kind === 'saturate') {
+    const write = await writes(told.bytes)
+    const lanes = Array.from({ length: CAPACITY_LANES }, () => write)
+    return say({ kind: 'saturated', run: await runLanes(lanes, told.timeMs) })
+  }
+  if (told.kind === 'offer')
+    return say({ kind: 'offered', run: await runOpenLoad(await writes(told.bytes), told.load) })
   if (told.kind === 'go') return say({ kind: 'measured', runs: await measure() })
   for (const store of stores.values()) await (await store).close()
   process.send?.({ kind: 'closed' } satisfies FromKeysClient, () => process.exit(0))

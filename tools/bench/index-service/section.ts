@@ -2,7 +2,16 @@ import type { OnMissing, PeerName } from '../peers/peer-name.ts'
 import type { IndexRow } from './index-row.ts'
 
 /** What is measured of the index. */
-export const indexSections = ['single', 'ycsb', 'replicated', 'recovery', 'restart', 'memory', 'resp'] as const
+export const indexSections = [
+  'single',
+  'ycsb',
+  'replicated',
+  'recovery',
+  'restart',
+  'memory',
+  'resp',
+  'overload',
+] as const
 export type IndexSection = (typeof indexSections)[number]
 
 /** For one measurement. */

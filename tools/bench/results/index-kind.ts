@@ -52,6 +52,13 @@ function sentences(rows: readonly IndexRow[]): string[] {
             `a set of ${formatBytes(bytes)} with three nodes, ${depth} under way: ${provider} takes ${formatRatio(ratio!)} as long`,
         ),
     ),
+    ...rows
+      .filter(({ op, ratio }) => op.startsWith('write at ') && ratio !== null)
+      .map(({ op, ratio, opsPerSec }) => {
+        const refused = rows.find((row) => row.op === op.replace('write', 'refused'))?.opsPerSec ?? 0
+        const share = Math.round((100 * refused) / (refused + opsPerSec!))
+        return `a ${op}: the p99 of those answered is ${formatRatio(ratio!)} times that at 0.5; ${share} % were refused`
+      }),
     ...besides('memory', 'Redis').map(
       ({ ratio, provider }) => `a key takes ${formatRatio(1 / ratio!)} the memory that it takes in ${provider}`,
     ),
@@ -75,7 +82,8 @@ export const indexKind: RowKind<IndexRow> = {
     '100 B as a hash, all of which are read; for e one value at a tuple, in ranges of up to 100. set-N: three nodes, N operations under way. Redis is asked',
     'over a Unix socket. WAIT N waits for N replicas. recovery-3: leaders are killed while 8 writes are under way; stages from candidate to decided count',
     'from when the next leader saw none. restart-N: from the start of N killed nodes until a client has read a value, and Redis with its log of commands.',
-    'memory: by what the process that holds the keys grows, for each. resp: redis-benchmark over TCP, the median of three turns. ratio is the time, or the memory, divided by that of the row it names.',
+    'memory: by what the process that holds the keys grows, for each. resp: redis-benchmark over TCP, the median of three turns. write at N of capacity:',
+    'N times as many writes a second as two clients with 32 under way each were answered; its ratio is that of the p99. ratio is the time, or the memory, divided by that of the row it names.',
   ],
   plots: [
     {
