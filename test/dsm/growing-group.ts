@@ -100,8 +100,8 @@ class GrowingLoad {
 }
 
 /**
- * Three processes, each killed and restarted `times` times, and the one that has been there for longest, too. Each is on
- * a machine of its own, if there are any.
+ * Three processes, each killed and restarted `times` times, and the one that has been there for longest, too. Each is
+ * on a machine of its own, if there are any.
  */
 export async function killAndRestart(name: string, times: number, machines?: Machines): Promise<void> {
   const load = new GrowingLoad(name, machines)

@@ -5,7 +5,6 @@ import type { RemoteEndpoint } from '../../verbs/index.ts'
 import type { ControlPlace } from '../hosts/index.ts'
 import { BarrierMachine } from './barrier-machine.ts'
 import { type ControlMessage, decodeControl } from './control-message.ts'
-import { Admission } from './growth/admission.ts'
 import {
   type DoorAnswer,
   type DoorQuestion,
@@ -15,6 +14,7 @@ import {
   rankMember,
 } from './growth/introduction.ts'
 import { MEMBERS_AT_ONCE_MAX } from './growth/limits.ts'
+import { MemberAdmission } from './growth/member-admission.ts'
 import { LinkMail, type Mail } from './link-mail.ts'
 import { LockMachine } from './locks/index.ts'
 import {
@@ -122,7 +122,7 @@ export class GroupMachine {
   readonly #start: GroupStart
   readonly #barrier: BarrierMachine | ViewBarrier
   /** In a group that grows. */
-  readonly #admission: Admission | undefined
+  readonly #admission: MemberAdmission | undefined
   #isConnected = false
   /** What came before this candidate was a member. */
   #heldBack: { readonly from: number; readonly bytes: Uint8Array }[] = []
@@ -189,8 +189,8 @@ export class GroupMachine {
     if (growth !== undefined && growth.candidate === undefined) this.#begin()
   }
 
-  #newAdmission(growth: GroupGrowth): Admission {
-    return new Admission(growth, {
+  #newAdmission(growth: GroupGrowth): MemberAdmission {
+    return new MemberAdmission(growth, {
       rank: this.#start.rank,
       leaseMs: this.#start.leaseMs,
       mesh: this.mesh,

@@ -224,7 +224,11 @@ test('another process reads whole values, and none that was replaced before, whi
     for (let number = 0; number < 500; number += 1) assert.notEqual(reader.get(keyOf(number)), undefined)
     writer.kill('SIGKILL')
     await once(writer, 'exit')
-    assert.ok(isWhole(1, reader.get(keyOf(1)) as Uint8Array) !== undefined, 'what it left can be read')
+    // It may have been killed while it changed some of them.
+    const left = Array.from({ length: 500 }, (_, number) => ({ number, value: reader.get(keyOf(number)) }))
+    const known = left.filter(({ value }) => value !== 'unknown')
+    assert.ok(known.length > 450, `${known.length} of what it left can be read`)
+    for (const { number, value } of known) assert.notEqual(isWhole(number, value as Uint8Array), undefined)
     assert.equal(TableReader.open(writer.pid!, descriptor), undefined)
     reader.close()
   } finally {

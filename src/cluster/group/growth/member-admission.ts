@@ -18,7 +18,7 @@ import {
 import { CANDIDATES_MAX, MEMBERS_AT_ONCE_MAX } from './limits.ts'
 
 /** Where a member begins. */
-export interface AdmissionStart {
+export interface MemberAdmissionStart {
   readonly card: MemberCard
   /** Of the members of the view, in its order. */
   readonly cards: readonly MemberCard[]
@@ -28,7 +28,7 @@ export interface AdmissionStart {
 }
 
 /** What the admission needs of its group. */
-export interface AdmissionHost {
+export interface MemberAdmissionHost {
   readonly rank: number
   readonly leaseMs: number
   readonly mesh: Mesh
@@ -42,15 +42,15 @@ export interface AdmissionHost {
 }
 
 /** Of a group that grows, as one member has it: who is in it, who wants to be, and what those are told. */
-export class Admission {
+export class MemberAdmission {
   readonly own: MemberCard
-  readonly #host: AdmissionHost
+  readonly #host: MemberAdmissionHost
   /** Of each member. */
   readonly #cards: Map<number, MemberCard>
   /** Of candidates that are known here. */
   readonly #candidates = new Map<number, MemberCard>()
 
-  constructor({ card, cards, view, candidate }: AdmissionStart, host: AdmissionHost) {
+  constructor({ card, cards, view, candidate }: MemberAdmissionStart, host: MemberAdmissionHost) {
     this.own = card
     this.#host = host
     this.#cards = new Map(view.members.map((member, index) => [member, cards[index]!]))
