@@ -10,6 +10,7 @@ import {
   checkWhole,
   DefectError,
   type OptionNames,
+  TIMER_MS_MAX,
 } from '../native/index.ts'
 import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
@@ -103,7 +104,6 @@ const DEFAULT_TIMEOUT_MS = 30_000
 const ASK_AGAIN_MS = 20
 /** How long the others have to agree that a replica votes no more, when it is closed. */
 const LEAVE_MS_MAX = 1000
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** What {@link Replicated} is made of. */
 export interface ReplicatedParts<Machine extends AnyMachine> {

@@ -1,5 +1,13 @@
 import { type Connection, type ConnectionOptions, ConnectionRejectedError, connect, resolve } from '../cm/index.ts'
-import { ArgumentError, checkInstance, checkOptions, checkSignalKind, mustBe, shown } from '../native/index.ts'
+import {
+  ArgumentError,
+  checkInstance,
+  checkOptions,
+  checkSignalKind,
+  mustBe,
+  shown,
+  TIMER_MS_MAX,
+} from '../native/index.ts'
 import { checkAttached, ProtectionDomain } from '../verbs/index.ts'
 import { DeviceContext } from './device-context.ts'
 import { LinkError } from './errors.ts'
@@ -46,7 +54,6 @@ export interface ConnectLinkOptions extends LinkConnectionOptions {
 }
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 /**
  * The most bytes of the program's private data with `connect`, and with the answer. The rest of the field belongs to

@@ -6,6 +6,7 @@ import {
   mustBe,
   type OptionNames,
   shown,
+  TIMER_MS_MAX,
 } from '../native/index.ts'
 import { Random } from '../runtime/index.ts'
 import { type ConnectEndpointOptions, connectEndpointNames, openEndpoint } from './connect-endpoint.ts'
@@ -69,7 +70,6 @@ export function keepConnected(options: KeepConnectedOptions): KeptConnection {
   return keeper
 }
 
-const TIMER_MS_MAX = 2 ** 31 - 1
 const DEFAULT_DELAY_MS = 50
 const DEFAULT_DELAY_MS_MAX = 5000
 

@@ -1,4 +1,4 @@
-import { ArgumentError, mustBe, shown } from '../native/index.ts'
+import { ArgumentError, mustBe, shown, TIMER_MS_MAX } from '../native/index.ts'
 import { isRingLength } from './hello.ts'
 import type { LendingMeans } from './memory-lending.ts'
 import { RING_BYTES_MAX, RING_BYTES_MIN } from './ring-record.ts'
@@ -76,7 +76,6 @@ const DEFAULT_KEEP_ALIVE_MS = 5000
 const DEFAULT_CLOSE_TIMEOUT_MS = 5000
 const WEIGHT_MAX = 16
 const PRIORITY_MAX = 7
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 export function linkSettings(options: LinkOptions, defaults: LinkDefaults = DEFAULTS): LinkSettings {
   const settings: LinkSettings = {

@@ -1,4 +1,4 @@
-import { ArgumentError, checkOptions, mustBe, type OptionNames, shown } from '../native/index.ts'
+import { ArgumentError, checkOptions, mustBe, type OptionNames, shown, TIMER_MS_MAX } from '../native/index.ts'
 
 /**
  * How fast messages, and operations on the peer's memory, may leave. If both limits are given, a message needs both, an
@@ -35,7 +35,6 @@ export interface LimitClock {
   after(delayMs: number, call: () => void): () => void
 }
 
-const TIMER_MS_MAX = 2 ** 31 - 1
 const DEFAULT_BURST_SECONDS = 0.1
 /** Of a byte or a message: sums of fractions are not exact. */
 const TOLERANCE = 1e-6

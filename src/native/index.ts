@@ -38,6 +38,7 @@ export {
   checkText,
   checkWhole,
   mustBe,
+  TIMER_MS_MAX,
 } from './arguments/checks.ts'
 export { nearestWord } from './arguments/nearest-word.ts'
 export {

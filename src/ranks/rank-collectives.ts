@@ -1,7 +1,7 @@
 import { JoinError, MemberEndedError, type MembershipView, type ProgramsHost, ranksInWords } from '../cluster/index.ts'
 import { type CollectiveCall, checkCollective } from '../collectives/index.ts'
 import { agreementCall, PeerGroup, type ShrinkOptions } from '../messaging/index.ts'
-import { ClosedError, TimeoutError } from '../native/index.ts'
+import { ClosedError, TIMER_MS_MAX, TimeoutError } from '../native/index.ts'
 import type { RankLinks } from './rank-links.ts'
 
 /** A collective that was called before all ranks were connected. */
@@ -9,8 +9,6 @@ interface Early {
   begin(group: PeerGroup): void
   readonly fail: (error: Error) => void
 }
-
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 /**
  * Collectives of all ranks of a group. The connections are made with the first.

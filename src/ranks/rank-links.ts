@@ -13,7 +13,7 @@ import {
   UnconnectedLink,
   type VerbsLink,
 } from '../messaging/index.ts'
-import { AetherError, ArgumentError, ClosedError, TimeoutError } from '../native/index.ts'
+import { AetherError, ArgumentError, ClosedError, TIMER_MS_MAX, TimeoutError } from '../native/index.ts'
 import { KeepAlive } from '../runtime/index.ts'
 import { type LinkSaying, readSaying, sayCard } from './link-saying.ts'
 
@@ -33,7 +33,6 @@ const AGENT_MS = 10_000
 const NEWS_MS = 20
 const NAP_MS = 0.1
 /** The peer's program may be computing. Its death is told by the group. */
-const TIMER_MS_MAX = 2 ** 31 - 1
 const GREETING_MS = TIMER_MS_MAX
 
 /**

@@ -1,7 +1,6 @@
 /** Checks of options that channels and servers have in common. */
 import type { MessageLink } from '../messaging/index.ts'
-import { checkFunction, checkWhole, mustBe } from '../native/index.ts'
-import { TIMER_MS_MAX } from './timer-delay.ts'
+import { checkFunction, checkWhole, mustBe, TIMER_MS_MAX } from '../native/index.ts'
 
 /** It travels in a word of 32 bits. */
 const STREAM_WINDOW_MAX = 2 ** 31

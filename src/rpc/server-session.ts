@@ -21,6 +21,8 @@ import { Credit, pump } from './stream-pump.ts'
 
 /** Frames that wait for room, of one client. Beyond, nothing more is taken of it until they have left. */
 const WAITING_MAX = 1024
+/** Tells the ping behind a drain from those that ask for a sign of life. */
+const DRAIN_PING = 1
 
 /** The server's end of a link. */
 export class ServerSession implements FrameTaker {
@@ -32,6 +34,8 @@ export class ServerSession implements FrameTaker {
   readonly #lastWords: LastWords
   readonly #keyed: KeyedCalls
   readonly #silence: SilenceWatch
+  /** Wait until the client has heard that this server drains. */
+  readonly #drained: (() => void)[] = []
   /** Handlers that run, also of calls that have had their last word. */
   #running = 0
   #greeted = false
@@ -62,11 +66,17 @@ export class ServerSession implements FrameTaker {
     hello.budget = this.#core.options.streamWindow
     hello.setBody(incarnation, true)
     this.session.send(hello)
-    if (this.#core.draining) this.drain()
+    if (this.#core.draining) void this.drain()
   }
 
-  drain(): void {
+  /**
+   * Tell the client that new calls are refused. Resolves when it has heard of it, or has ended. Its answer to the ping
+   * comes behind all calls that it sent before.
+   */
+  drain(): Promise<void> {
     this.session.say(FrameKind.Drain)
+    this.session.say(FrameKind.Ping, { word: DRAIN_PING })
+    return new Promise((resolve) => this.#drained.push(resolve))
   }
 
   // ---- frames
@@ -101,10 +111,15 @@ export class ServerSession implements FrameTaker {
         this.session.say(FrameKind.Pong, { call: this.#core.draining ? 1 : 0, word, budget: this.#core.active })
         return
       case FrameKind.Pong:
+        if (word === DRAIN_PING) this.#hasDrained()
         return
       default:
         throw new MalformedFrameError(`a client must not send frames of kind ${kind}`)
     }
+  }
+
+  #hasDrained(): void {
+    for (const resolve of this.#drained.splice(0)) resolve()
   }
 
   #hello({ call: greeting, word: version, budget: window }: FrameHead): void {
@@ -423,6 +438,7 @@ export class ServerSession implements FrameTaker {
   }
 
   ended(error: Error | undefined): void {
+    this.#hasDrained()
     this.#keyed.clear()
     const calls = [...this.#calls.values()]
     this.#calls.clear()

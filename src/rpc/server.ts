@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type LinkListener,
   type ListenLinksOptions,
@@ -20,6 +19,7 @@ import type { ServedMethod, ServerCore, ServerLimits } from './server-core.ts'
 import { ServerSession } from './server-session.ts'
 import type { Service } from './service.ts'
 import { timerDelay } from './timer-delay.ts'
+import { within } from './within.ts'
 
 /**
  * Wraps each handler. `next` continues, with this request or another, and returns what the handler returns: an answer,
@@ -49,9 +49,6 @@ const serverNames: OptionNames<ServerOptions> = {
   answerBytesKept: true,
   answerKeptMs: true,
 }
-
-/** How long clients may take to hear that a server drains. */
-const NOTICE_MS = 50
 
 const drainNames: OptionNames<{ readonly timeoutMs?: number }> = { timeoutMs: true }
 
@@ -185,11 +182,8 @@ export class Server implements AsyncDisposable {
     if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
       throw mustBe('options.timeoutMs', 'a number of milliseconds of at least 0', timeoutMs)
     for (const listener of this.#listeners) listener.close()
-    if (!this.#core.draining) {
-      this.#core.draining = true
-      for (const session of this.#sessions) session.drain()
-    }
-    await within(this.#noticed(), timeoutMs)
+    this.#core.draining = true
+    await within(this.#drained(), timeoutMs)
     await this.close()
   }
 
@@ -200,10 +194,8 @@ export class Server implements AsyncDisposable {
   }
 
   /** What clients sent before they knew of it is refused, and not lost with the link. */
-  async #noticed(): Promise<void> {
-    await this.#settled()
-    if (this.#sessions.size === 0) return
-    await sleep(NOTICE_MS)
+  async #drained(): Promise<void> {
+    await Promise.all([...this.#sessions].map((session) => session.drain()))
     await this.#settled()
   }
 
@@ -336,15 +328,4 @@ function intercepted(
     (next, interceptor) => (request, call) => interceptor(request, call, (changed) => next(changed, call)),
     innermost,
   )
-}
-
-/** Either is fine. */
-function within(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.min(timeoutMs, 2 ** 31 - 1))
-    void promise.finally(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }

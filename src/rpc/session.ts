@@ -11,6 +11,7 @@ import type { FrameHead } from './frame-head.ts'
 import type { FrameTaker } from './frame-taker.ts'
 import { IncomingFrame } from './incoming-frame.ts'
 import { OutgoingFrame } from './outgoing-frame.ts'
+import { within } from './within.ts'
 
 /** Limits of a session. */
 export interface SessionLimits extends BodyLimits {
@@ -440,15 +441,4 @@ export class Session {
     this.#tellEmptied()
     this.#taker.ended(error)
   }
-}
-
-/** Either is fine. */
-function within(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeoutMs)
-    void promise.then(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }

@@ -1,5 +1,4 @@
-/** The longest delay of a timer: Node.js replaces a longer one by 1 ms. */
-export const TIMER_MS_MAX: number = 2 ** 31 - 1
+import { TIMER_MS_MAX } from '../native/index.ts'
 
 /** Round milliseconds to what a timer can hold: an integer of at least one, and at most 24.8 days. */
 export function timerDelay(ms: number): number {

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { ClosedError, native, systemFailure, type Watcher } from '../native/index.ts'
+import { ClosedError, native, systemFailure, TIMER_MS_MAX, type Watcher } from '../native/index.ts'
 import type { AgentContext, Machine, MachineFactory } from './agent-contract.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { Random } from './random.ts'
@@ -170,7 +170,7 @@ export class LocalAgent {
         this.#timer = undefined
         this.#run()
       },
-      Math.min(delayMs, 2 ** 31 - 1),
+      Math.min(delayMs, TIMER_MS_MAX),
     ).unref()
   }
 }

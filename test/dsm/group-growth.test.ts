@@ -25,7 +25,11 @@ async function joined(name: string, count: number, options: object = {}): Promis
 }
 
 test('the first member makes the group, others join it, and each leaves by itself', async () => {
-  const [first, second, third] = (await joined('one-by-one', 3)) as [GrowingRank, GrowingRank, GrowingRank]
+  const [first, second, third] = (await joined('one-by-one', 3, { timeoutMs: Number.POSITIVE_INFINITY })) as [
+    GrowingRank,
+    GrowingRank,
+    GrowingRank,
+  ]
   assert.deepEqual(await first.call('ranks'), [0, 1, 2])
   assert.deepEqual(
     await Promise.all([first, second, third].map((each) => each.call('barrier'))),

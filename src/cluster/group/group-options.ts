@@ -8,6 +8,7 @@ import {
   mustBe,
   type OptionNames,
   shown,
+  TIMER_MS_MAX,
 } from '../../native/index.ts'
 import { isLoopback, SECRET_FILE_VARIABLE } from '../../runtime/index.ts'
 import { checkSpaceName } from '../space-name.ts'
@@ -173,7 +174,8 @@ function planCommon(options: JoinOptions): CommonPlan {
     device: device ?? textFrom(DEVICE_VARIABLE),
     leaseMs: leaseFrom(options.leaseMs),
     spinMs: spinFrom(options.spinMs),
-    timeoutMs,
+    // Without end: timers have one.
+    timeoutMs: Math.min(timeoutMs, TIMER_MS_MAX),
     signal,
   }
 }

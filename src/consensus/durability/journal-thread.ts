@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import { native } from '../../native/index.ts'
+import { native, TIMER_MS_MAX } from '../../native/index.ts'
 import { KeepAlive } from '../../runtime/index.ts'
 import { ConsensusError } from '../errors.ts'
 import type { Recovered } from '../replica/journal.ts'
@@ -27,7 +27,6 @@ export interface JournalThreadOptions {
   readonly onState: (state: JournalState) => void
 }
 
-const TIMER_MS_MAX = 2 ** 31 - 1
 /** How long the thread may take to end, and how long after that it is no longer waited for. */
 const CLOSE_MS_MAX = 5000
 const GRACE_MS = 1000

@@ -34,6 +34,10 @@ interface Met {
   readonly place: Place
   readonly channel: Channel
   readonly client: NodeClient
+  /** Calls that wait for its answers. */
+  calls: number
+  /** No more calls are sent there. */
+  isForgotten: boolean
 }
 
 export interface ClientOptions {
@@ -163,6 +167,7 @@ export class IndexClient implements IndexPort {
       const leftMs = endMs - performance.now()
       if (leftMs <= 0) throw this.#unreachable(failed, 'not-applied')
       const node = await this.#nodeOf(shard, { timeoutMs: leftMs, signal })
+      node.calls += 1
       try {
         return await ask(node.client, { timeoutMs: Math.max(1, endMs - performance.now()), signal: ends })
       } catch (error) {
@@ -174,8 +179,11 @@ export class IndexClient implements IndexPort {
           if (error.outcome === 'unknown' && !isRead) throw this.#unreachable(error, 'unknown')
         } else throw asIndexError(error, isRead)
         failed = error
-        await sleep(AGAIN_MS)
+      } finally {
+        node.calls -= 1
+        this.#closeForgotten(node)
       }
+      await sleep(AGAIN_MS)
     }
   }
 
@@ -188,6 +196,7 @@ export class IndexClient implements IndexPort {
     const endMs = performance.now() + timeoutMs
     for (let hasBegun = false; ; ) {
       const node = await this.#nodeOf(shard, { timeoutMs: endMs - performance.now(), signal: undefined })
+      node.calls += 1
       try {
         for await (const part of open(node.client, { signal: this.#closing.signal })) {
           hasBegun = true
@@ -200,6 +209,9 @@ export class IndexClient implements IndexPort {
         if (!indexService.isError(error, 'moved') && !isGone(error)) throw asIndexError(error, true)
         if (hasBegun || performance.now() > endMs) throw this.#unreachable(error, 'not-applied')
         await this.#look(shard, LOOK_MS_MAX)
+      } finally {
+        node.calls -= 1
+        this.#closeForgotten(node)
       }
     }
   }
@@ -311,18 +323,25 @@ export class IndexClient implements IndexPort {
       return undefined
     }
     const channel = openChannel(link)
-    const met = { place, channel, client: channel.client(indexService) }
+    const met = { place, channel, client: channel.client(indexService), calls: 0, isForgotten: false }
     this.#met.set(key, met)
     return met
   }
 
   /** It cannot be reached; others may lead what it has led. */
-  #forget({ place, channel }: Met): void {
-    this.#met.delete(keyOf(place))
-    channel.close().catch(() => undefined)
+  #forget(met: Met): void {
+    const { place } = met
+    if (this.#met.get(keyOf(place)) === met) this.#met.delete(keyOf(place))
+    met.isForgotten = true
+    this.#closeForgotten(met)
     const gone = this.#sight?.nodes.find((card) => this.#placesOf([card]).some((each) => keyOf(each) === keyOf(place)))
     for (const [shard, { sight, reads }] of this.#known)
       if (sight.leader === gone?.rank) this.#known.set(shard, { sight: { ...sight, leader: undefined }, reads })
+  }
+
+  /** A node that leaves still answers the calls that it has. */
+  #closeForgotten({ isForgotten, calls, channel }: Met): void {
+    if (isForgotten && calls === 0) channel.close().catch(() => undefined)
   }
 
   #checkOpen(): void {

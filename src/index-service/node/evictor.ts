@@ -1,3 +1,4 @@
+import { TIMER_MS_MAX } from '../../native/index.ts'
 import { addAbortCallback, removeAbortCallback } from '../../runtime/index.ts'
 import { IndexError } from '../errors.ts'
 import type { CallLimits } from '../port.ts'
@@ -29,7 +30,6 @@ const REST_MS = 100
 /** Commands in a row by which no key went, since all had changed meanwhile. */
 const VAIN_MAX = 8
 const ENDLESS: CallLimits = { timeoutMs: Number.POSITIVE_INFINITY, signal: undefined }
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 /**
  * Keeps the memory of a shard below its bound by removing keys, and lets writes wait until there is room for them. They

@@ -8,6 +8,7 @@ import {
   replicate,
 } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
+import { TIMER_MS_MAX } from '../../native/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
@@ -78,7 +79,6 @@ const SWEEP_TIMEOUT_MS = 5000
 /** How long a call that may wait may take to be known to the state. */
 const PROPOSE_MS = 30_000
 const BACKUP_LIMITS: CallLimits = { timeoutMs: 30_000, signal: undefined }
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** A node's replica of a shard, which it reads itself and changes through the log. */
 export class ShardReplica implements ShardPort {

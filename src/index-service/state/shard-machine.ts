@@ -317,6 +317,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
 
   /** How many calls were done. */
   #setStrings({ bytes, count }: PackedCalls, reader: CallReader, replies: Reply[]): number {
+    // A look at a key that does not count as a use may have come before.
+    this.#records.nowMs = this.#context.timeMs
     const part = { from: reader.at, count: count - replies.length }
     const { calls, offset } = this.#records.setStrings!(bytes, part, this.#index)
     reader.at = offset

@@ -9,7 +9,7 @@ import {
   PlanCache,
   type Shape,
 } from '../../collectives/index.ts'
-import { ArgumentError, mustBe, TimeoutError } from '../../native/index.ts'
+import { ArgumentError, mustBe, TIMER_MS_MAX, TimeoutError } from '../../native/index.ts'
 import type { AgreementCall } from './agreement.ts'
 import type { CollectiveRun } from './collective-run.ts'
 import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
@@ -19,9 +19,6 @@ import type { Hub } from './hub.ts'
 import type { PeerChannel } from './peer-channel.ts'
 import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
 import { untilAborted } from './until-aborted.ts'
-
-/** What a timer counts at most; 24 days. */
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** @internal Knows who of a group goes on, and makes the group of these. */
 export interface Survivors {

@@ -7,6 +7,7 @@ import {
   checkSignalKind,
   mustBe,
   type OptionNames,
+  TIMER_MS_MAX,
   TimeoutError,
 } from '../../native/index.ts'
 import { type ConnectLinkOptions, connectLink } from '../connect-link.ts'
@@ -78,7 +79,6 @@ interface Waiter {
 
 const NUMBER_MAX = 2 ** 31 - 1
 const DEFAULT_TIMEOUT_MS = 10_000
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** A context of peers, made by {@link openPeers}. */
 export class Peers {

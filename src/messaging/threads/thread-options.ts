@@ -1,5 +1,13 @@
 import { availableParallelism } from 'node:os'
-import { ArgumentError, checkFunction, checkOptions, mustBe, native, type OptionNames } from '../../native/index.ts'
+import {
+  ArgumentError,
+  checkFunction,
+  checkOptions,
+  mustBe,
+  native,
+  type OptionNames,
+  TIMER_MS_MAX,
+} from '../../native/index.ts'
 import { AffinityError, type IoThreadError } from './errors.ts'
 
 /** When an ended thread is started again. */
@@ -60,7 +68,6 @@ const threadNames: OptionNames<IoThreadOptions> = {
 const restartNames: OptionNames<RestartOptions> = { delayMs: true, delayMsMax: true }
 
 const THREADS_MAX = 256
-const TIMER_MS_MAX = 2 ** 31 - 1
 const DEFAULT_DELAY_MS = 50
 const DEFAULT_DELAY_MS_MAX = 5000
 const DEFAULT_START_TIMEOUT_MS = 30_000

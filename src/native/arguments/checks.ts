@@ -6,6 +6,9 @@ export function mustBe(argument: string, rule: string, value: unknown): Argument
   return new ArgumentError(argument, `${argument} must be ${rule}, not ${shown(value)}`)
 }
 
+/** The longest delay of a timer of Node.js: one with a longer delay ends at once. 24 days. */
+export const TIMER_MS_MAX: number = 2 ** 31 - 1
+
 /** @throws ArgumentError unless it is a whole number from `least` to `most`. */
 export function checkWhole(argument: string, value: unknown, least: number, most: number): void {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most) return

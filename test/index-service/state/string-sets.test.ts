@@ -134,4 +134,9 @@ test('a key that is set counts as used', () => {
   assert.equal(shard.setTogether, 10)
   const idle = (key: string): Reply => shard.machine.read([callOf('OBJECT', 'IDLETIME', key)], shard.timeMs)[0]!
   assert.deepEqual([idle('key:3'), idle('key:13')], [0, 60])
+  // Also after a look that does not count.
+  shard.timeMs += 60_000
+  shard.run([callOf('TTL', 'key:0'), ...sets.slice(10)])
+  assert.equal(shard.setTogether, 20)
+  assert.deepEqual([idle('key:3'), idle('key:13')], [60, 0])
 })
