@@ -316,7 +316,8 @@ class Growing {
 
   /** @throws JoinError if a process answers that will not take this one. */
   async #try(seed: Seed): Promise<DoorCaller | undefined> {
-    const limits = { ...this.#limits, handshakeMs: Math.min(this.#limits.handshakeMs, this.#leftMs()) }
+    const handshakeMs = Math.min(this.#limits.handshakeMs, this.#leftMs())
+    const limits = { ...this.#limits, handshakeMs, signal: this.#plan.signal }
     try {
       const caller = await DoorCaller.connect(seed, this.#address, this.#secret, limits)
       this.#silences.delete(seed)
