@@ -14,8 +14,10 @@ export interface ListenPlace extends Place {
 const ALL_ADDRESSES = '::'
 
 /**
- * What others are told has a meaning on their machines: not all addresses of this one, and not what its name means to
- * itself, which is often 127.0.1.1. For a name that leads here it listens at all addresses. `device`: to other machines.
+ * Others are told what has a meaning on their machines. `::` has none. A machine's own name often means 127.0.1.1 to
+ * itself, so for a name that leads here it listens at all addresses, and tells the name.
+ *
+ * `device`: to other machines.
  */
 export async function listenPlaceOf({ address, port }: Place, device: string): Promise<ListenPlace> {
   if (address === ALL_ADDRESSES || address === '0.0.0.0') {

@@ -314,8 +314,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   /**
-   * Whether memory is not used up before strings of so many packed bytes are set. Calls in between may need more, so it
-   * is asked each time: replicas that set strings one by one refuse from the first one on that finds no room.
+   * Whether strings of `packedBytes` can be set before memory is used up. Calls in between may need more, so it is
+   * asked each time: replicas that set strings one by one refuse from the first one on that finds no room.
    */
   #hasRoomFor(packedBytes: number): boolean {
     return this.#bound === Infinity || this.usedBytes + packedBytes * GROWTH_MAX <= this.#bound

@@ -1,4 +1,4 @@
-/** Replicas set packed strings together or one by one, as they have someone to tell: the state may not differ by that. */
+/** Replicas set packed strings together, or one by one if they have someone to tell: their state is the same. */
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { test } from 'node:test'

@@ -213,9 +213,11 @@ class Growing {
     const neededMs = this.#plan.device === SHM ? 0 : SILENCE_MS
     if (performance.now() - this.#silentSince < neededMs || this.#othersInGroup().length > 0) return undefined
     const trouble = await this.#door.begin()
-    if (trouble !== undefined || !(await this.#found())) {
-      if (trouble !== undefined)
-        this.#silences.set(this.#plan.seeds[0]!, new SeedSilence(`this process cannot listen there: ${trouble}`))
+    if (trouble !== undefined) {
+      this.#silences.set(this.#plan.seeds[0]!, new SeedSilence(`this process cannot listen there: ${trouble}`))
+      return undefined
+    }
+    if (!(await this.#found())) {
       // If there is a group, its members are to listen there.
       await this.#door.close()
       this.#door = this.#newDoor()
