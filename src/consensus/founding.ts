@@ -42,7 +42,8 @@ export function isFounder(group: RegionGroup, met: Meeting['met'], founders: rea
 /** What a member that has opened a log knows of it, for all to look up. */
 type Known = Pick<Configuration, 'version'> & { readonly voters: readonly number[] }
 
-const NONE: Known = { version: -1, voters: [] }
+/** Nothing is posted. */
+const NO_VERSION = -1
 
 /** A program may have opened a name several times: how often, by group and name. */
 const opened = new WeakMap<RegionGroup, Map<string, number>>()
@@ -67,11 +68,12 @@ export class VoterRecord {
    */
   async found(meeting: Meeting, wanted: number): Promise<Configuration | undefined> {
     using _held = await this.#lock()
-    const ids = await this.#voters()
+    const { version, voters: ids } = await this.#newest()
     const isHere = (rank = -1): boolean => this.#group.isMember(rank)
     if (ids.some((voter) => isHere(meeting.rankOf(voter)))) return undefined
-    // A founder that was alone, and was to have others, has answered no one.
-    if (ids.length >= Math.min(2, wanted) && ids.length > 0) {
+    // A founder that is alone, and is to have others first, has answered no one. One that is left alone has.
+    const isWaiting = version === 0 && wanted > 1
+    if (ids.length > 0 && !isWaiting) {
       const why = `all voters of '${this.#name}' have ended, and its entries with them; open another name`
       throw new ConsensusError('LOST', why)
     }
@@ -81,7 +83,7 @@ export class VoterRecord {
   /** Found a log that journals keep, unless another member has. */
   async foundOnce(id: number): Promise<Configuration | undefined> {
     using _held = await this.#lock()
-    return (await this.#voters()).length > 0 ? undefined : await this.#found(foundAlone(id))
+    return (await this.#newest()).voters.length > 0 ? undefined : await this.#found(foundAlone(id))
   }
 
   /** Every member that has opened the name does, with each configuration. */
@@ -101,9 +103,12 @@ export class VoterRecord {
     return count
   }
 
-  async #voters(): Promise<readonly number[]> {
+  /** A founder may have ended before others came, and another one have founded since: then voters of both are told. */
+  async #newest(): Promise<Known> {
     const posted = [...(await this.#group.posted(this.#topic)).values()] as Known[]
-    return posted.reduce<Known>((newest, known) => (known.version > newest.version ? known : newest), NONE).voters
+    const version = posted.reduce((newest, known) => Math.max(newest, known.version), NO_VERSION)
+    const voters = posted.flatMap((known) => (known.version === version ? known.voters : []))
+    return { version, voters: [...new Set(voters)] }
   }
 
   #lock(): Promise<Disposable> {

@@ -15,6 +15,7 @@ import { SHARDS_MAX } from './keys/shard-of.ts'
 import { DEFAULT_EVICTION, EVICTION_POLICIES, type EvictionPolicy } from './node/eviction-policy.ts'
 import type { Place } from './node/index-contract.ts'
 import { IndexNode } from './node/index-node.ts'
+import { listenPlaceOf } from './node/listen-place.ts'
 import { ownAddress } from './node/own-address.ts'
 import { DEFAULT_SLOWER_THAN_US } from './node/slow-log.ts'
 import type { OnKeyEvent } from './state/key-events.ts'
@@ -147,7 +148,9 @@ export async function openNode(
     throw mustBe('options.slowMs', 'a number of milliseconds from 0 on', slowMs)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
-  const place = listen === undefined ? ownPlace(group) : placeOf('options.listen', listen)
+  const given = listen === undefined ? undefined : placeOf('options.listen', listen)
+  const place =
+    given === undefined ? ownPlace(group) : await listenPlaceOf(given, group.oneMachine ? 'tcp0' : group.device)
   const rest = {
     name,
     shards,

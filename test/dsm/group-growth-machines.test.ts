@@ -90,6 +90,16 @@ test('members without a seed on their machine end with the last member that has 
   assert.equal(await (await joinOn(machines, 0, 'seeded')).call('rank'), 0)
 })
 
+test('a process that waits for one at the first seed to make the group has one thread that may listen', {
+  skip,
+}, async () => {
+  using machines = new Machines(2)
+  const waiting = await startOn(machines, 1)
+  const joining = waiting.call('join', 'begins-elsewhere', { ...machines.joinOptions, timeoutMs: 4000 })
+  await assert.rejects(joining, { code: 'ERR_AETHER_MISSING_MEMBERS' })
+  assert.equal(await waiting.call('workers'), 1)
+})
+
 test('a process that is not alike is told what it lacks', { skip }, async () => {
   using machines = new Machines(2)
   await joinOn(machines, 0, 'alike')

@@ -99,3 +99,23 @@ test('nodes of several machines reach each other without being told where, for s
   await nodes[0]!.call('fill', 0, 100, 100)
   for (const node of nodes) assert.equal(await node.call('countKeys', 'filled', 100), 100)
 })
+
+test('clients of other machines reach a node that listens at all addresses, or at what its name means to itself', {
+  skip,
+}, async () => {
+  using machines = new Machines(2, 1)
+  for (const [host, port] of [
+    ['machine-0', 7500],
+    ['0.0.0.0', 7501],
+  ] as const) {
+    const name = `listens-at-${port}`
+    const node = await startOn(machines, 0)
+    await node.call('join', { name, ...machines.joinOptions })
+    await node.call('open', { name, replicas: 1, listen: `${host}:${port}`, timeoutMs: 60_000 })
+    const client = await startOn(machines, 1)
+    await client.call('connect', name, { addresses: [`machine-0:${port}`] })
+    assert.equal(await client.call('set', 'a', 'from afar'), true)
+    assert.equal(await node.call('get', 'a'), 'from afar')
+    await Promise.all([client, node].map((each) => each.kill()))
+  }
+})

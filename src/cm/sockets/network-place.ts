@@ -12,7 +12,6 @@ const NONCE_BYTES = 16
 const PROOF_BYTES = 32
 /** A caller that has not proved itself within this time is not listened to any longer. */
 const PROOF_MS_MAX = 5000
-const V4_MAPPED = /^::ffff:(?=[\d.]+$)/
 
 /** Listeners of this process. */
 const listeners = new Set<{ readonly portSpace: PortSpace; readonly port: number }>()
@@ -123,5 +122,5 @@ function readExactly(socket: Socket, count: number, taken: (bytes: Buffer) => vo
 
 /** True if the other end has an address of this machine. */
 function isFromHere({ remoteAddress = '' }: Socket): boolean {
-  return isOfThisMachine(remoteAddress.replace(V4_MAPPED, ''))
+  return isOfThisMachine(remoteAddress)
 }

@@ -21,6 +21,7 @@ import {
 } from './index-contract.ts'
 import { IndexMeter, ShardState, type ShardStateNumber } from './index-meter.ts'
 import { IndexServer } from './index-server.ts'
+import type { ListenPlace } from './listen-place.ts'
 import { NodeCards } from './node-cards.ts'
 import { NodeLines } from './node-lines.ts'
 import { NodeMembers } from './node-members.ts'
@@ -38,7 +39,7 @@ export interface NodeOptions {
   /** Of all shards that it holds. */
   readonly memoryBytes: number
   readonly eviction: EvictionSettings
-  readonly listen: Place | undefined
+  readonly listen: ListenPlace | undefined
   readonly inFlightMax: number
   readonly thread: 'own' | 'program'
   /** Calls that take at least as long are noted; negative: none is. */

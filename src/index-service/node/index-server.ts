@@ -13,6 +13,7 @@ import {
   PIECE_BYTES,
   type Place,
 } from './index-contract.ts'
+import type { ListenPlace } from './listen-place.ts'
 import type { SlowLog } from './slow-log.ts'
 
 /** Clients of this machine meet a node by shared memory. */
@@ -39,7 +40,7 @@ export interface Served {
 
 export interface IndexServerOptions {
   /** Where clients of other machines come. */
-  readonly listen: Place | undefined
+  readonly listen: ListenPlace | undefined
 }
 
 /** Serves clients of a node, from other processes and other machines. */
@@ -59,7 +60,7 @@ export class IndexServer {
     try {
       const { port } = await server.listen(HERE)
       const beyond = listen && (await server.listen({ address: listen.address, port: listen.port }))
-      const place = beyond && { address: beyond.address, port: beyond.port }
+      const place = beyond && { address: listen.told ?? beyond.address, port: beyond.port }
       return new IndexServer(server, { ...HERE, port }, place)
     } catch (error) {
       await server.close()

@@ -296,9 +296,9 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     if (bound !== undefined) this.#bound = Math.min(this.#memoryMax, bound)
     const reader = new CallReader(packed)
     const replies: Reply[] = []
-    let isFast = this.#mayBeFast(packed)
+    let isFast = this.#records.setStrings !== undefined && !this.#isHeard
     while (replies.length < packed.count) {
-      if (isFast && isStringSet(packed.bytes, reader.at)) {
+      if (isFast && isStringSet(packed.bytes, reader.at) && this.#hasRoomFor(packed.bytes.length - reader.at)) {
         isFast = this.#setStrings(packed, reader, replies) >= FAST_MIN
         if (replies.length === packed.count) break
       }
@@ -308,11 +308,17 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     return replies
   }
 
-  /** Whether no one is told of strings that are set, nor memory may be used up meanwhile. */
-  #mayBeFast({ bytes }: PackedCalls): boolean {
-    const isTold = this.#events?.isHeard === true || this.onUse !== undefined
-    if (this.#records.setStrings === undefined || isTold) return false
-    return this.#bound === Infinity || this.usedBytes + bytes.length * GROWTH_MAX <= this.#bound
+  /** Someone is told of strings that are set. That differs between replicas. */
+  get #isHeard(): boolean {
+    return this.#events?.isHeard === true || this.onUse !== undefined
+  }
+
+  /**
+   * Whether strings of `packedBytes` can be set before memory is used up. Calls in between may need more, so it is
+   * asked each time: replicas that set strings one by one refuse from the first one on that finds no room.
+   */
+  #hasRoomFor(packedBytes: number): boolean {
+    return this.#bound === Infinity || this.usedBytes + packedBytes * GROWTH_MAX <= this.#bound
   }
 
   /** How many calls were done. */

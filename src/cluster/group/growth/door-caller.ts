@@ -51,15 +51,32 @@ export class DoorCaller {
     })
   }
 
-  /** @throws SeedSilence */
-  static async connect(seed: Seed, group: GroupAddress, secret: Buffer, limits: ConnectionLimits): Promise<DoorCaller> {
-    const socket = await reach(seed, limits)
-    return await new Promise((resolve, reject) => {
-      const caller: DoorCaller = new DoorCaller(socket, secret, limits, group, {
-        resolve: () => resolve(caller),
-        reject,
+  /** @throws SeedSilence, also if the signal is aborted. */
+  static async connect(
+    seed: Seed,
+    group: GroupAddress,
+    secret: Buffer,
+    limits: ConnectionLimits & { readonly signal?: AbortSignal | undefined },
+  ): Promise<DoorCaller> {
+    const { signal } = limits
+    const socket = connect(seed)
+    const end = (): void => {
+      socket.destroy(new Error('it was not waited for any more'))
+    }
+    signal?.addEventListener('abort', end)
+    try {
+      const reached = reach(socket, limits)
+      if (signal?.aborted === true) end()
+      await reached
+      return await new Promise((resolve, reject) => {
+        const caller: DoorCaller = new DoorCaller(socket, secret, limits, group, {
+          resolve: () => resolve(caller),
+          reject,
+        })
       })
-    })
+    } finally {
+      signal?.removeEventListener('abort', end)
+    }
   }
 
   /** Resolves with null if there is no group there yet. @throws SeedSilence */
@@ -105,9 +122,8 @@ export class DoorCaller {
   }
 }
 
-function reach({ host, port }: Seed, limits: ConnectionLimits): Promise<Socket> {
+function reach(socket: Socket, limits: ConnectionLimits): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port })
     socket.setTimeout(limits.handshakeMs, () => socket.destroy(new Error(`no answer within ${limits.handshakeMs} ms`)))
     socket.once('error', (error: NodeJS.ErrnoException) => {
       reject(new SeedSilence(error.message, { nobody: error.code === 'ECONNREFUSED' }))
@@ -115,7 +131,7 @@ function reach({ host, port }: Seed, limits: ConnectionLimits): Promise<Socket> 
     socket.once('connect', () => {
       socket.setTimeout(0)
       socket.removeAllListeners('error')
-      resolve(socket)
+      resolve()
     })
   })
 }

@@ -41,6 +41,8 @@ import { inWords, placeOfSeed, type Seed, type SeedPlace } from './seeds.ts'
 const PAUSE_MS = [30, 120] as const
 /** How long a seed is waited for before the next one is tried as well. */
 const SEED_MS = 300
+/** How long the members that one seed knows of may take to let a process in: two leases, or what a timer takes. */
+const PATIENCE_MS_MAX = 2 ** 31 - 1
 /** What a member of the group, or one that is about to be, publishes in the space. */
 const IN_GROUP = Buffer.from('in the group')
 const NOT_IN_GROUP = new Uint8Array()
@@ -211,9 +213,11 @@ class Growing {
     const neededMs = this.#plan.device === SHM ? 0 : SILENCE_MS
     if (performance.now() - this.#silentSince < neededMs || this.#othersInGroup().length > 0) return undefined
     const trouble = await this.#door.begin()
-    if (trouble !== undefined || !(await this.#found())) {
-      if (trouble !== undefined)
-        this.#silences.set(this.#plan.seeds[0]!, new SeedSilence(`this process cannot listen there: ${trouble}`))
+    if (trouble !== undefined) {
+      this.#silences.set(this.#plan.seeds[0]!, new SeedSilence(`this process cannot listen there: ${trouble}`))
+      return undefined
+    }
+    if (!(await this.#found())) {
       // If there is a group, its members are to listen there.
       await this.#door.close()
       this.#door = this.#newDoor()
@@ -316,7 +320,8 @@ class Growing {
 
   /** @throws JoinError if a process answers that will not take this one. */
   async #try(seed: Seed): Promise<DoorCaller | undefined> {
-    const limits = { ...this.#limits, handshakeMs: Math.min(this.#limits.handshakeMs, this.#leftMs()) }
+    const handshakeMs = Math.min(this.#limits.handshakeMs, this.#leftMs())
+    const limits = { ...this.#limits, handshakeMs, signal: this.#plan.signal }
     try {
       const caller = await DoorCaller.connect(seed, this.#address, this.#secret, limits)
       this.#silences.delete(seed)
@@ -336,9 +341,12 @@ class Growing {
     const card = this.#card()
     const growth: GroupGrowth = { view, given, candidate, card, cards }
     const start = await this.#startAgent(given, growth, leaseMs)
+    // A member that does not reach all others may not know that yet: another seed may.
+    const patienceMs = Math.min(2 * leaseMs, PATIENCE_MS_MAX)
+    const patience = setTimeout(() => caller.close(), patienceMs)
     try {
       this.#membership.publish(IN_GROUP)
-      const admitted = start.outcome(2 * leaseMs)
+      const admitted = start.outcome(patienceMs)
       admitted.catch(() => {})
       const isProposed = await this.#propose(caller, start.agent, { view, cards, candidate, card })
       if (isProposed && (await admitted)) return start.assembled(membersOf(status, card))
@@ -347,6 +355,8 @@ class Growing {
     } catch (error) {
       await this.#withdraw(start)
       throw error
+    } finally {
+      clearTimeout(patience)
     }
   }
 

@@ -32,7 +32,7 @@ export interface MemberAdmissionHost {
   readonly rank: number
   readonly leaseMs: number
   readonly mesh: Mesh
-  readonly membership: Pick<MembershipMachine, 'view' | 'given' | 'joining' | 'isCandidate'>
+  readonly membership: Pick<MembershipMachine, 'view' | 'given' | 'joining' | 'isCandidate' | 'isStuck'>
   /** This member leaves. */
   hasLeft(): boolean
   /** `done` gets the answer of the rank's agent, or undefined if it is gone. */
@@ -59,8 +59,9 @@ export class MemberAdmission {
 
   /** What a process that wants to join asks. */
   atDoor(question: DoorQuestion, done: (answer: DoorAnswer) => void): void {
-    const { view, isCandidate } = this.#host.membership
-    if (this.#host.hasLeft() || isCandidate) done(MOVED)
+    const { view, isCandidate, isStuck } = this.#host.membership
+    // Without a quorum it admits no one, and does not know whether others do.
+    if (this.#host.hasLeft() || isCandidate || isStuck) done(MOVED)
     else if (question.ask === 'status') done(this.#status())
     else if (question.ask === 'introduce') this.#introduce(question.introduction, done)
     else if (question.epoch !== view.epoch || !this.#candidates.has(question.candidate)) done(MOVED)
