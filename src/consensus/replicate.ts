@@ -138,6 +138,7 @@ export async function replicate<Machine extends AnyMachine>(
     sights: () => meeting.sights,
     onConfiguration: (configuration) => {
       meeting.log = configuration.log
+      // Only a group that is closed takes nothing.
       record?.write(configuration).catch(() => {})
     },
     onClose: async () => {

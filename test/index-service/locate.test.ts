@@ -8,28 +8,11 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { RecordTable } from '../../src/index-service/memory/record-table.ts'
 import { TableReader } from '../../src/index-service/memory/table-reader.ts'
-import { join } from '../../src/public/index.ts'
-import { connectIndex, type Index, type OpenIndexOptions, openIndex } from '../../src/public/index-service.ts'
+import type { Index } from '../../src/public/index-service.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
+import { alone } from './support/alone.ts'
 
 useRuntimeDirectory()
-let names = 0
-const freshName = (): string => {
-  names += 1
-  return `located-${process.pid}-${names}`
-}
-
-async function alone(
-  options: Partial<OpenIndexOptions>,
-  use: (node: Index, client: Index) => Promise<void>,
-): Promise<void> {
-  const name = freshName()
-  await using group = await join({ rank: 0, size: 1, rendezvous: `local:${name}` })
-  await using node = await openIndex(group, { name, ...options })
-  await using client = await connectIndex(name)
-  await use(node, client)
-}
-
 type Place = NonNullable<Awaited<ReturnType<Index['locate']>>>
 
 function readFrom(path: string, offset: number, length: number): Buffer {

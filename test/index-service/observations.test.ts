@@ -1,32 +1,14 @@
 /** What an index tells those who look after it: what took long, which keys are hot, and what keys take. */
 import assert from 'node:assert/strict'
-import process from 'node:process'
 import { after, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { join } from '../../src/public/index.ts'
-import { connectIndex, type Index, type OpenIndexOptions, openIndex } from '../../src/public/index-service.ts'
+import { connectIndex, type Index } from '../../src/public/index-service.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { Ranks } from '../support/rank-process.ts'
+import { alone, freshName } from './support/alone.ts'
 
 useRuntimeDirectory()
 const fixture = new URL('./fixtures/index-process.js', import.meta.url)
-let names = 0
-const freshName = (): string => {
-  names += 1
-  return `observed-${process.pid}-${names}`
-}
-
-async function alone(
-  options: Partial<OpenIndexOptions>,
-  use: (node: Index, client: Index) => Promise<void>,
-): Promise<void> {
-  const name = freshName()
-  await using group = await join({ rank: 0, size: 1, rendezvous: `local:${name}` })
-  await using node = await openIndex(group, { name, ...options })
-  await using client = await connectIndex(name)
-  await use(node, client)
-}
-
 const commandsOf = async (index: Index): Promise<string[]> =>
   (await index.slowLog()).map(({ command }) => command.map(String).join(' ')).sort()
 

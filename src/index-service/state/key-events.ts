@@ -50,7 +50,7 @@ const CLASS_OF: ReadonlyMap<string, KeyEventClass> = new Map(
   Object.entries(EVENTS).flatMap(([kind, events]) => events.map((event) => [event, kind as KeyEventClass] as const)),
 )
 
-/** Who is told. Either may come and go. */
+/** Listeners to what happens to keys. Each may be set and removed while the shard runs. */
 export interface KeyListeners {
   readonly onEvent?: OnKeyEvent | undefined
   readonly onChange?: OnKeyChange | undefined

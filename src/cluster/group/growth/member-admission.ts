@@ -41,7 +41,10 @@ export interface MemberAdmissionHost {
   admit(candidate: number): void
 }
 
-/** Of a group that grows, as one member has it: who is in it, who wants to be, and what those are told. */
+/**
+ * One member's part in letting others into a group that grows. It knows members and candidates, and answers what
+ * candidates ask.
+ */
 export class MemberAdmission {
   readonly own: MemberCard
   readonly #host: MemberAdmissionHost
