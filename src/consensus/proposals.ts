@@ -8,7 +8,11 @@ export interface Proposal {
   readonly bytes: Uint8Array
   /** 0 until it is sent for the first time. */
   sequence: number
+  /** Of `performance.now()`. */
+  readonly deadlineMs: number
   done(outcome: Outcome): void
+  /** It took too long. */
+  late(): void
   /** There will be no outcome. */
   fail(error: unknown): void
 }
@@ -26,8 +30,9 @@ export class Proposals {
   readonly #send: (records: Uint8Array) => void
   readonly #entryBytes: number
   readonly #writer = new RecordWriter()
-  /** By number, oldest first. */
-  readonly #underWay = new Map<number, Proposal>()
+  /** By number, from that of the oldest on, without those that have their outcome. */
+  readonly #underWay: (Proposal | undefined)[] = []
+  #underWayCount = 0
   #waiting: Proposal[] = []
   #bytes = 0
   #last = 0
@@ -43,7 +48,7 @@ export class Proposals {
 
   /** Commands without an outcome. */
   get size(): number {
-    return this.#underWay.size + this.#waiting.length
+    return this.#underWayCount + this.#waiting.length
   }
 
   add(proposal: Proposal): void {
@@ -61,6 +66,15 @@ export class Proposals {
     } else this.#waiting = this.#waiting.filter((other) => other !== proposal)
   }
 
+  /** Tell those that are late, and say when the next one will be. */
+  expire(nowMs: number): number {
+    let next = Infinity
+    for (const proposal of this.#all())
+      if (proposal.deadlineMs > nowMs) next = Math.min(next, proposal.deadlineMs)
+      else proposal.late()
+    return next
+  }
+
   /** A decided command of some session. */
   outcome(session: number, sequence: number, outcome: Outcome): void {
     if (session !== this.id) return
@@ -73,7 +87,7 @@ export class Proposals {
 
   /** What was sent may be lost. */
   sendAgain(): void {
-    for (const proposal of this.#underWay.values()) this.#write(proposal)
+    for (const proposal of this.#underWay) if (proposal !== undefined) this.#write(proposal)
     this.#flush()
   }
 
@@ -85,12 +99,18 @@ export class Proposals {
 
   /** All that have no outcome; none of them will have one. */
   end(): readonly Proposal[] {
-    return [...this.#underWay.values(), ...this.#waiting.splice(0)]
+    const all = this.#all()
+    this.#waiting = []
+    return all
+  }
+
+  #all(): readonly Proposal[] {
+    return [...this.#underWay.filter((proposal) => proposal !== undefined), ...this.#waiting]
   }
 
   /** What else is under way was sent in the same session. */
   #expired(outcome: Outcome): void {
-    for (const { sequence } of [...this.#underWay.values()]) this.#take(sequence)!.done(outcome)
+    for (const proposal of [...this.#underWay]) if (proposal !== undefined) this.#take(proposal.sequence)!.done(outcome)
     this.#begin()
   }
 
@@ -101,9 +121,14 @@ export class Proposals {
   }
 
   #take(sequence: number): Proposal | undefined {
-    const proposal = this.#underWay.get(sequence)
+    const underWay = this.#underWay
+    if (underWay.length === 0) return undefined
+    const place = sequence - underWay[0]!.sequence
+    const proposal = underWay[place]
     if (proposal === undefined) return undefined
-    this.#underWay.delete(sequence)
+    underWay[place] = undefined
+    while (underWay.length > 0 && underWay[0] === undefined) underWay.shift()
+    this.#underWayCount -= 1
     this.#bytes -= proposal.bytes.length
     return proposal
   }
@@ -121,11 +146,12 @@ export class Proposals {
     let count = 0
     for (const proposal of this.#waiting) {
       const limit = this.#isKnown ? UNDER_WAY_MAX : 1
-      if (this.#underWay.size >= limit || (this.#underWay.size > 0 && this.#bytes >= BYTES_UNDER_WAY_MAX)) break
+      if (this.#underWayCount >= limit || (this.#underWayCount > 0 && this.#bytes >= BYTES_UNDER_WAY_MAX)) break
       count += 1
       this.#last += 1
       proposal.sequence = this.#last
-      this.#underWay.set(this.#last, proposal)
+      this.#underWay.push(proposal)
+      this.#underWayCount += 1
       this.#bytes += proposal.bytes.length
       this.#write(proposal)
     }
@@ -135,8 +161,7 @@ export class Proposals {
 
   #write({ sequence, bytes }: Proposal): void {
     const session = this.id
-    const [oldest = sequence] = this.#underWay.keys()
-    const acknowledged = oldest - 1
+    const acknowledged = this.#underWay[0]!.sequence - 1
     let rest = bytes
     let parts = 0
     while (COMMAND_HEAD_BYTES + rest.length > this.#entryBytes) {

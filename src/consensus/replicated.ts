@@ -12,6 +12,7 @@ import {
   type OptionNames,
   TIMER_MS_MAX,
 } from '../native/index.ts'
+import { DeadlineTimer } from '../runtime/index.ts'
 import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
 import { Condition } from './condition.ts'
@@ -154,6 +155,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #parts: ReplicatedParts<Machine>
   readonly #applier: Applier<CommandOf<Machine>, AnswerOf<Machine>>
   readonly #session: Proposals
+  /** Of proposals. Those keep the event loop running by themselves. */
+  readonly #deadlines = new DeadlineTimer((nowMs) => this.#session.expire(nowMs), false)
   readonly #meter: MachineMeter
   readonly #readIndex: ReadIndex
   #process: ReplicaProcess | undefined
@@ -247,6 +250,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       const proposal: Proposal = {
         bytes,
         sequence: 0,
+        deadlineMs: sentMs + patienceMs,
         done: (outcome: Outcome) => {
           end()
           this.#knownFresh(sentMs)
@@ -256,6 +260,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
             reject(error)
           }
         },
+        late: () => giveUp(this.#late(patienceMs, proposal.sequence > 0)),
         fail: (error) => {
           end()
           reject(error)
@@ -266,10 +271,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         proposal.fail(error)
       }
       const onAbort = (): void => giveUp(signal!.reason)
-      const onTimeout = (): void => giveUp(this.#late(patienceMs, proposal.sequence > 0))
-      const timer = setTimeout(onTimeout, patienceMs)
       const end = (): void => {
-        clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
         process.unexpect()
       }
@@ -277,6 +279,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       process.expect()
       this.#session.renewAfter(this.#parts.sessionMs / 4, Date.now())
       this.#session.add(proposal)
+      this.#deadlines.due(proposal.deadlineMs)
       this.#meter.proposing(this.#session.size)
     })
   }
@@ -652,6 +655,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       this.#failure === undefined
         ? new ConsensusError('CLOSED', 'the replicated machine was closed', outcome === undefined ? {} : { outcome })
         : this.#failure.withOutcome(outcome)
+    this.#deadlines.clear()
     for (const proposal of this.#session.end()) proposal.fail(closed(proposal.sequence > 0 ? 'unknown' : 'not-applied'))
     for (const reads of [this.#newReads, this.#readable, ...this.#asked.values()])
       for (const reading of reads) if (!reading.isOver) reading.fail(closed())

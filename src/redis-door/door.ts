@@ -27,7 +27,11 @@ export class RedisDoor implements AsyncDisposable {
   static async open(node: IndexNode, settings: DoorSettings): Promise<RedisDoor> {
     const door = new RedisDoor(new DoorServices(node, settings, (name) => doorCommandNamed(name) !== undefined))
     try {
-      door.#front = await openFront(settings, (stream) => door.#take(stream))
+      door.#front = await openFront(
+        settings,
+        (stream) => door.#take(stream),
+        () => door.#services.router.send(),
+      )
     } catch (error) {
       door.#end()
       throw error
@@ -81,8 +85,11 @@ export class RedisDoor implements AsyncDisposable {
 function openFront(
   { address, port, tls, front = 'native', ioThreads }: DoorSettings,
   take: TakeStream,
+  turned: () => void,
 ): Promise<Front> {
   if (tls !== undefined)
     return NodeFront.open(address, port, take, { ...tls, requestCert: tls.ca !== undefined, rejectUnauthorized: true })
-  return front === 'native' ? NativeFront.open(address, port, take, ioThreads) : NodeFront.open(address, port, take)
+  return front === 'native'
+    ? NativeFront.open(address, port, take, { threads: ioThreads, turned })
+    : NodeFront.open(address, port, take)
 }

@@ -1,5 +1,4 @@
-import { addAbortCallback, removeAbortCallback } from '../runtime/index.ts'
-import { timerDelay } from './timer-delay.ts'
+import { addAbortCallback, removeAbortCallback, timerDelay } from '../runtime/index.ts'
 
 /** When a wait ends without its result. */
 export interface WaitBounds {

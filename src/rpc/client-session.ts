@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { MessageLink } from '../messaging/index.ts'
 import { type AetherError, ClosedError, messageOfThrown } from '../native/index.ts'
-import { addAbortCallback } from '../runtime/index.ts'
+import { addAbortCallback, DeadlineTimer, timerDelay } from '../runtime/index.ts'
 import { failures } from './body-codec.ts'
 import { watchCalls } from './call-waits.ts'
 import { checked } from './checked-answer.ts'
 import { CallTable, type ClientCall } from './client-call.ts'
-import { DeadlineTimer } from './deadline-timer.ts'
 import { errorOf, type Failure, lost, MalformedFrameError, RpcError } from './errors.ts'
 import { FrameKind, NO_BUDGET, PROTOCOL_VERSION } from './frame.ts'
 import type { FrameHead } from './frame-head.ts'
@@ -20,7 +19,6 @@ import { Session, type SessionLimits } from './session.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import { SpinTime } from './spin-time.ts'
 import { Credit } from './stream-pump.ts'
-import { timerDelay } from './timer-delay.ts'
 
 /** Options of a client's session. */
 export interface ClientSessionOptions extends SessionLimits {

@@ -1,9 +1,9 @@
 import type { MessageLink } from '../messaging/index.ts'
 import { ArgumentError, ClosedError, checkMilliseconds } from '../native/index.ts'
+import { timerDelay } from '../runtime/index.ts'
 import { BoundedWait } from './bounded-wait.ts'
 import { ClientSession, type ClientSessionOptions, type SessionOwner } from './client-session.ts'
 import { RpcError } from './errors.ts'
-import { timerDelay } from './timer-delay.ts'
 
 /** How a channel reconnects. */
 export interface ReconnectOptions {

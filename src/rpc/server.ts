@@ -7,10 +7,10 @@ import {
   type MessageLink,
 } from '../messaging/index.ts'
 import { ArgumentError, ClosedError, checkFunction, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
+import { DeadlineTimer, timerDelay } from '../runtime/index.ts'
 import { AnswerTable } from './answer-table.ts'
 import type { CallContext } from './call-context.ts'
 import type { Handlers } from './contract-types.ts'
-import { DeadlineTimer } from './deadline-timer.ts'
 import { ASSEMBLY_BYTES_MAX, BODY_BYTES_MAX, FENCE_MS, KEEP_ALIVE_MS, STREAM_WINDOW } from './defaults.ts'
 import { checkInterceptors, checkLimits, checkLink } from './end-options.ts'
 import { methodsOf } from './method-info.ts'
@@ -18,7 +18,6 @@ import type { ServerCall } from './server-call.ts'
 import type { ServedMethod, ServerCore, ServerLimits } from './server-core.ts'
 import { ServerSession } from './server-session.ts'
 import type { Service } from './service.ts'
-import { timerDelay } from './timer-delay.ts'
 import { within } from './within.ts'
 
 /**

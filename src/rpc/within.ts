@@ -1,4 +1,4 @@
-import { timerDelay } from './timer-delay.ts'
+import { timerDelay } from '../runtime/index.ts'
 
 /** Resolves when the promise is settled, or after that time. */
 export function within(promise: Promise<unknown>, timeoutMs: number): Promise<void> {

@@ -100,12 +100,17 @@ export class LocalAgent {
   #run(): void {
     if (this.#isTurning || this.#closed) return
     this.#isTurning = true
-    let turns = 0
-    do turns += 1
-    while (this.#turn() && turns < TURNS_MAX)
+    this.#turns()
     this.#isTurning = false
     this.#sleepSoon()
     this.#onTurned()
+  }
+
+  /** False if there may be more to do. */
+  #turns(): boolean {
+    let left = TURNS_MAX
+    while (left > 0 && this.#turn()) left -= 1
+    return left > 0
   }
 
   #turn(): boolean {
@@ -139,12 +144,12 @@ export class LocalAgent {
 
   #sleep(): void {
     this.#isTurning = true
-    const any = this.#turn() || !this.#machine.prepareSleep()
+    const sleeps = this.#turns() && this.#machine.prepareSleep()
     this.#isTurning = false
     this.#watch()
     this.#setTimer()
     this.#onTurned()
-    if (any) this.#sleepSoon()
+    if (!sleeps) this.#sleepSoon()
   }
 
   #watch(): void {

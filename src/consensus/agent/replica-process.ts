@@ -246,7 +246,7 @@ export class ReplicaProcess {
   }
 
   #ring(): void {
-    if (this.#toAgent.mustWake()) this.#agent!.ring()
+    if (this.#toAgent.mustWake() || this.#isLocal) this.#agent!.ring()
   }
 
   #schedule(): void {

@@ -55,6 +55,11 @@ export class Router {
     return line
   }
 
+  /** All that has come in this turn of the event loop was asked for. */
+  send(): void {
+    for (const line of this.#lines.values()) line.send()
+  }
+
   lineOf(slot: number): ShardLine {
     return this.line(this.shardOf(slot))
   }

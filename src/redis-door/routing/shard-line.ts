@@ -37,7 +37,7 @@ export class ShardLine {
   readonly #timeoutMs: number
   #batches: Batch[] = []
   #packs: Pack[] = []
-  #isAwaited = false
+  #sending: NodeJS.Immediate | undefined
 
   /** `find`: the way of now. A shard moves between this process and others. */
   constructor(find: () => ShardPort, timeoutMs: number) {
@@ -80,13 +80,14 @@ export class ShardLine {
   }
 
   #sendSoon(): void {
-    if (this.#isAwaited) return
-    this.#isAwaited = true
-    setImmediate(() => this.#send())
+    this.#sending ??= setImmediate(() => this.send())
   }
 
-  #send(): void {
-    this.#isAwaited = false
+  /** Wait for no more calls. */
+  send(): void {
+    if (this.#sending === undefined) return
+    clearImmediate(this.#sending)
+    this.#sending = undefined
     for (const pack of this.#packs.splice(0)) void this.#sendPack(pack)
     if (this.#batches.length > 0) this.#sendBatches(this.#batches.splice(0))
   }

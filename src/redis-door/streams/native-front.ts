@@ -26,10 +26,16 @@ const SENDS_MAX = 256
 const SEND_BYTES = 64 * 1024
 
 /** What a front is made of. */
-interface FrontParts {
+interface FrontParts extends NativeFrontOptions {
   readonly listener: number
   readonly set: number
-  readonly threads: number
+}
+
+interface NativeFrontOptions {
+  /** How many threads send, this one included. */
+  readonly threads?: number | undefined
+  /** All that had come on any stream was given to its owner. */
+  readonly turned?: () => void
 }
 
 interface StreamParts {
@@ -92,6 +98,7 @@ class Outbox {
  */
 export class NativeFront implements Front {
   readonly #take: TakeStream
+  readonly #turned: () => void
   readonly #listener: number
   readonly #set: number
   readonly #watcher: Watcher
@@ -103,10 +110,11 @@ export class NativeFront implements Front {
   #acceptAgain: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
 
-  private constructor({ listener, set, threads }: FrontParts, take: TakeStream) {
+  private constructor({ listener, set, threads = 1, turned = () => undefined }: FrontParts, take: TakeStream) {
     this.#listener = listener
     this.#outbox = new Outbox(threads)
     this.#take = take
+    this.#turned = turned
     this.#set = set
     native.addStream(this.#set, listener, StreamInterest.Listens | StreamInterest.Reads)
     this.#watcher = native.createWatcher(() => {
@@ -117,14 +125,19 @@ export class NativeFront implements Front {
     this.#watcher.ref()
   }
 
-  /** `threads`: how many send, this one included. @throws SystemError if it cannot listen there. */
-  static async open(address: string, port: number, take: TakeStream, threads = 1): Promise<NativeFront> {
+  /** @throws SystemError if it cannot listen there. */
+  static async open(
+    address: string,
+    port: number,
+    take: TakeStream,
+    options: NativeFrontOptions = {},
+  ): Promise<NativeFront> {
     const found = await withSystemFailures(() => lookup(address))
     const listener = native.listenStream(found.address, port)
     let set: number | undefined
     try {
       set = native.createStreamSet()
-      return new NativeFront({ listener, set, threads }, take)
+      return new NativeFront({ ...options, listener, set }, take)
     } catch (error) {
       // There may be no descriptor left.
       for (const each of [listener, set]) if (each !== undefined) native.closeDescriptor(each)
@@ -172,6 +185,7 @@ export class NativeFront implements Front {
       else if (kind === StreamEvent.Writable) this.#streams.get(descriptor)?.writable()
       else this.#streams.get(descriptor)?.destroy()
     }
+    this.#turned()
     this.#outbox.flush()
   }
 

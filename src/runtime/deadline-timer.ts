@@ -4,11 +4,14 @@ import { timerDelay } from './timer-delay.ts'
 export class DeadlineTimer {
   /** Ends what is due at `now` (of `performance.now()`), and says when the next is: Infinity where none is left. */
   readonly #expire: (now: number) => number
+  readonly #isHolding: boolean
   #timer: NodeJS.Timeout | undefined
   #at = Infinity
 
-  constructor(expire: (now: number) => number) {
+  /** `isHolding`: whether it keeps the event loop running. */
+  constructor(expire: (now: number) => number, isHolding = true) {
     this.#expire = expire
+    this.#isHolding = isHolding
   }
 
   /** Add a deadline at `at`. */
@@ -21,6 +24,7 @@ export class DeadlineTimer {
     this.#at = at
     if (at === Infinity) return
     this.#timer = setTimeout(this.#fire, timerDelay(at - now))
+    if (!this.#isHolding) this.#timer.unref()
   }
 
   readonly #fire = (): void => {
