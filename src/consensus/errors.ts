@@ -20,6 +20,8 @@ export type ConsensusErrorKind =
   | 'SNAPSHOT'
   /** A snapshot was taken by another version. */
   | 'SNAPSHOT_VERSION'
+  /** `snapshot()` or `restore()` of the machine threw, and its replica was stopped. `cause` is what it threw. */
+  | 'MACHINE'
   /** The machine threw. `cause` has the name, message and code of what it threw. */
   | 'REJECTED'
   /** The machine of this process came to other outcomes than those of a majority: it is not deterministic. */

@@ -9,6 +9,7 @@ import {
   checkSignal,
   checkWhole,
   DefectError,
+  messageOfThrown,
   type OptionNames,
   TIMER_MS_MAX,
 } from '../native/index.ts'
@@ -22,7 +23,7 @@ import type { Change } from './machine/changes.ts'
 import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machine/machine.ts'
 import { answerOf, type Outcome } from './machine/outcome.ts'
 import { RecordReader } from './machine/records.ts'
-import { restoreSnapshot, takeSnapshot } from './machine/snapshot.ts'
+import { packChunks, restoreSnapshot, takeSnapshot, unpackChunks } from './machine/snapshot.ts'
 import { MachineMeter } from './machine-meter.ts'
 import { type Proposal, Proposals } from './proposals.ts'
 import { ReadIndex } from './read-index.ts'
@@ -454,7 +455,9 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         this.#mayRead(numberAt(bytes, 0), numberAt(bytes, 8))
         return true
       case News.SnapshotWanted:
-        this.#process!.offerSnapshot(this.#applier.index, packChunks(takeSnapshot(this.#applier)))
+        this.#orFail('snapshot', () =>
+          this.#process!.offerSnapshot(this.#applier.index, packChunks(takeSnapshot(this.#applier))),
+        )
         return true
       case News.Restore:
         return this.#restore(numberAt(bytes, 0))
@@ -476,6 +479,19 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     this.#failure = failure
     // It is told to all who call.
     this.close().catch(() => {})
+  }
+
+  /** False if it threw: a replica that has no state to give or to go on from is of no use. */
+  #orFail(what: 'snapshot' | 'restore', run: () => void): boolean {
+    try {
+      run()
+      return true
+    } catch (cause) {
+      if (cause instanceof DefectError) throw cause
+      const message = `${what}() of the machine threw: ${messageOfThrown(cause)}; mend it, and replicate() again`
+      this.fail(cause instanceof ConsensusError ? cause : new ConsensusError('MACHINE', message, { cause }))
+      return false
+    }
   }
 
   #apply(bytes: Uint8Array): void {
@@ -522,7 +538,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #restore(number: number): boolean {
     const restore = this.#process!.takeRestore(number)
     if (restore === undefined) return false
-    restoreSnapshot(this.#applier, unpackChunks(restore.bytes))
+    if (!this.#orFail('restore', () => restoreSnapshot(this.#applier, unpackChunks(restore.bytes)))) return true
     this.#configured(restore.configuration)
     this.#leads(restore.term, restore.leader)
     // The outcomes of this process's commands may be in it: they are told to those who propose them again.
@@ -696,26 +712,4 @@ const DEVIATES = new ConsensusError(
 
 function numberAt(bytes: Uint8Array, offset: number): number {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getFloat64(offset, true)
-}
-
-/** Chunks, each behind its length. */
-function packChunks(chunks: readonly Uint8Array[]): Uint8Array {
-  const total = chunks.reduce((sum, { length }) => sum + 4 + length, 0)
-  const packed = new Uint8Array(total)
-  const view = new DataView(packed.buffer)
-  let at = 0
-  for (const chunk of chunks) {
-    view.setUint32(at, chunk.length, true)
-    packed.set(chunk, at + 4)
-    at += 4 + chunk.length
-  }
-  return packed
-}
-
-function unpackChunks(packed: Uint8Array): Uint8Array[] {
-  const view = new DataView(packed.buffer, packed.byteOffset, packed.length)
-  const chunks: Uint8Array[] = []
-  for (let at = 0; at < packed.length; at += 4 + chunks.at(-1)!.length)
-    chunks.push(packed.subarray(at + 4, at + 4 + view.getUint32(at, true)))
-  return chunks
 }

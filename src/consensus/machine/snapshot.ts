@@ -112,3 +112,25 @@ function checkVersion(version: number): void {
 function damaged(how: string): ConsensusError {
   return new ConsensusError('SNAPSHOT', `the snapshot is damaged: ${how}; fetch it again, or take an older one`)
 }
+
+/** Chunks in one piece, each behind its length. */
+export function packChunks(chunks: readonly Uint8Array[]): Uint8Array {
+  const total = chunks.reduce((sum, { length }) => sum + 4 + length, 0)
+  const packed = new Uint8Array(total)
+  const view = new DataView(packed.buffer)
+  let at = 0
+  for (const chunk of chunks) {
+    view.setUint32(at, chunk.length, true)
+    packed.set(chunk, at + 4)
+    at += 4 + chunk.length
+  }
+  return packed
+}
+
+export function unpackChunks(packed: Uint8Array): Uint8Array[] {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length)
+  const chunks: Uint8Array[] = []
+  for (let at = 0; at < packed.length; at += 4 + chunks.at(-1)!.length)
+    chunks.push(packed.subarray(at + 4, at + 4 + view.getUint32(at, true)))
+  return chunks
+}
