@@ -37,6 +37,7 @@ const drawing = [
   'dsm/coherent/untouched',
   'dsm/coherent/without-userfault',
   'dsm/group-coll',
+  'dsm/group-growth-machines',
   'examples/examples',
   'messaging/peers/agreement',
   'messaging/peers/shrink',

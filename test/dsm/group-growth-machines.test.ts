@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { drawn } from '../support/drawn.ts'
 import { Machines } from '../support/machines.ts'
 import { GrowingRank } from './growing-group.ts'
 
@@ -75,6 +76,33 @@ test('a member whose cable is pulled is out and ends, the others go on, and it c
   assert.equal(await back.call('rank'), 4)
   assert.deepEqual(await everyone([...others, back], 'barrier'), Array(3).fill([1, 2, 4]))
 })
+
+// After half a minute no connection is left by which those whom it knows could tell it.
+for (const cutMs of drawn([0, 30_000], 1))
+  test(`a member that waits for a quorum ends once it can hear that the others went on: ${cutMs} ms`, {
+    skip,
+  }, async () => {
+    using machines = new Machines(3)
+    const members: GrowingRank[] = []
+    const options = { leaseMs: 1000, onQuorumLost: 'wait' }
+    for (const machine of [0, 1, 2]) members.push(await joinOn(machines, machine, 'waits', options))
+    await everyone(members, 'barrier')
+    machines.networks.unplug(0)
+    assert.deepEqual(await everyone(members.slice(1), 'barrier'), Array(2).fill([1, 2]))
+    // Those whom it knows leave: what they have said to it is lost.
+    const others = [await joinOn(machines, 1, 'waits', options), await joinOn(machines, 2, 'waits', options)]
+    for (const member of members.slice(1)) await member.call('close')
+    assert.deepEqual(await everyone(others, 'barrier'), Array(2).fill([3, 4]))
+    assert.equal(await members[0]!.call('rank'), 0, 'it waits')
+    await sleep(cutMs)
+    machines.networks.plug(0)
+    const { code, err } = await members[0]!.ended()
+    assert.equal(code, 72, err)
+    assert.match(
+      err,
+      /the others (have gone on without this rank, as one of them says at a seed|consider this rank dead)/,
+    )
+  })
 
 test('members without a seed on their machine end with the last member that has one', { skip }, async () => {
   using machines = new Machines(3, 1)

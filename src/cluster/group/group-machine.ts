@@ -355,6 +355,16 @@ export class GroupMachine {
     this.#admission?.atDoor(question, done)
   }
 
+  /** It has no quorum. What the others do, it may not hear. */
+  get isStuck(): boolean {
+    return this.#membership.isStuck
+  }
+
+  /** A member that is met at a seed has this view. */
+  overheard(view: MembershipView): void {
+    this.#step({ type: 'overheard', view })
+  }
+
   /** The view whose members were in the last barrier: collectives are theirs. */
   get barrierView(): MembershipView {
     return this.#barrier instanceof ViewBarrier ? this.#barrier.passedView : this.view

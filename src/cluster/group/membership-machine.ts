@@ -83,6 +83,8 @@ export type MembershipEvent =
   | { readonly type: 'stated'; readonly from: number; readonly statement: MembershipStatement }
   /** Every member of the present view is ready for this candidate. A number from 1 to 2^53 - 1, drawn at random. */
   | { readonly type: 'admit'; readonly candidate: number }
+  /** A member that is met in another way than through its statements has this view. */
+  | { readonly type: 'overheard'; readonly view: MembershipView }
 
 export type MembershipEffect =
   | { readonly type: 'state'; readonly to: number; readonly statement: MembershipStatement }
@@ -242,7 +244,16 @@ export class MembershipMachine {
         break
       case 'admit':
         this.#propose([event.candidate])
+        break
+      case 'overheard':
+        if (!this.#isCandidate) this.#overhear(event.view)
     }
+  }
+
+  /** Views only follow each other, and a rank that is out of one is in none of those after it. */
+  #overhear({ epoch, members }: MembershipView): void {
+    if (epoch > this.#view.epoch && !members.includes(this.#rank))
+      this.#end('the others have gone on without this rank, as one of them says at a seed')
   }
 
   /** Someone who is out comes first. */

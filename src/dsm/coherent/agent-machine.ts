@@ -156,7 +156,8 @@ class RegionAgentMachine implements Machine {
 
   turn(): boolean {
     let any = this.#group.turn()
-    any = this.#door?.turn((question, done) => this.#group.atDoor(question, done)) === true || any
+    any = this.#door?.turn(this.#group) === true || any
+    if (this.#group.isStuck) this.#door?.overhear(this.#context.runtime.now())
     any = this.#takeFaults() || any
     any =
       this.#demands.drain((region, page, write) => this.#regions.get(region)?.requests.demand(page, write, 0)) > 0 ||

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import process from 'node:process'
 import { test } from 'node:test'
+import { MembershipMachine } from '../../../src/cluster/group/membership-machine.ts'
 import { decodeStatement, encodeStatement } from '../../../src/cluster/group/membership-message.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { type ExplorerOptions, MembershipExplorer } from './membership-explorer.ts'
@@ -53,6 +54,24 @@ test('four members and three that join, with deaths and wrong suspicions in draw
 test('members that die one after the other while others join: who is left is one group', () => {
   const admissions = walkAll({ members: 3, candidates: 2, deaths: 2, suspicions: 1 })
   assert.ok(chosen !== undefined || admissions > count / 10, `${admissions} runs with a new member: too few`)
+})
+
+test('a member that waits ends when it hears of a later view without it, in whatever way', () => {
+  const view = { epoch: 4, members: [0, 2, 3] }
+  const options = {
+    rank: 2,
+    size: 8,
+    leaseNs: 1e9,
+    beatNs: 1e8,
+    onQuorumLost: 'wait',
+    growth: { view, given: 4 },
+  } as const
+  const machine = new MembershipMachine(options)
+  const overheard = (epoch: number, ...members: number[]): readonly string[] =>
+    machine.step({ type: 'overheard', view: { epoch, members } }, 1e9).map(({ type }) => type)
+  assert.deepEqual(overheard(4, 0, 3, 5), [], 'a view of the same epoch is not later')
+  assert.deepEqual(overheard(6, 0, 2, 4), [], 'it is in that one')
+  assert.deepEqual(overheard(5, 0, 3), ['end'])
 })
 
 test('a statement with candidates travels whole, and nothing else is taken for one', () => {

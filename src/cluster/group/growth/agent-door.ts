@@ -1,5 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { native } from '../../../native/index.ts'
+import type { MembershipView } from '../membership-machine.ts'
 import { type DoorAnswer, type DoorQuestion, readDoorQuestion } from './introduction.ts'
 
 /** How the agent hears of processes that want to join. */
@@ -12,11 +13,25 @@ export interface DoorPlace {
   readonly bell: number
 }
 
+/** To the agent. */
+export type DoorNote =
+  /** The worker has checked only that the asking process knows the secret. */
+  | { readonly token: number; readonly question: unknown }
+  /** What a member that is met at another seed has. */
+  | { readonly overheard: MembershipView }
+
+/** From the agent. */
+export type DoorDemand = { readonly token: number; readonly answer: DoorAnswer | null } | 'overhear'
+
+/** How often a member without a quorum has others asked. */
+const OVERHEAR_NS = 1e9
+
 /** The agent's side of a {@link Door}: no event loop turns here. */
 export class AgentDoor {
   readonly #place: DoorPlace
   readonly #count: Int32Array
   #seen = 0
+  #overhearsNs = 0
 
   constructor(place: DoorPlace) {
     this.#place = place
@@ -27,18 +42,37 @@ export class AgentDoor {
     return this.#place.bell
   }
 
+  /** Ask members that are met at other seeds for their view, now and then. */
+  overhear(nowNs: number): void {
+    if (nowNs < this.#overhearsNs) return
+    this.#overhearsNs = nowNs + OVERHEAR_NS
+    this.#say('overhear')
+  }
+
+  #say(demand: DoorDemand): void {
+    this.#place.port.postMessage(demand)
+  }
+
   /** Returns true if there was a question. */
-  turn(answer: (question: DoorQuestion, done: (answer: DoorAnswer) => void) => void): boolean {
+  turn(group: {
+    atDoor(question: DoorQuestion, done: (answer: DoorAnswer) => void): void
+    overheard(view: MembershipView): void
+  }): boolean {
     const count = Atomics.load(this.#count, 0)
     if (count === this.#seen) return false
     this.#seen = count
     native.drainPipe(this.#place.bell)
     const { port } = this.#place
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
-      const { token, question } = next.message as { token: number; question: unknown }
-      const checked = readDoorQuestion(question)
-      if (checked === undefined) port.postMessage({ token, answer: null })
-      else answer(checked, (said) => port.postMessage({ token, answer: said }))
+      const note = next.message as DoorNote
+      if ('overheard' in note) {
+        group.overheard(note.overheard)
+        continue
+      }
+      const { token } = note
+      const question = readDoorQuestion(note.question)
+      if (question === undefined) this.#say({ token, answer: null })
+      else group.atDoor(question, (answer) => this.#say({ token, answer }))
     }
     return true
   }

@@ -10,7 +10,10 @@ import { native } from '../../../native/index.ts'
 import { ListenerHandshake } from '../../hosts/handshake.ts'
 import { isRecord } from '../../hosts/messages.ts'
 import { type ConnectionLimits, SealedConnection } from '../../hosts/sealed-connection.ts'
+import type { DoorDemand, DoorNote } from './agent-door.ts'
+import { DoorCaller } from './door-caller.ts'
 import { DOOR_PROTOCOL, type DoorReply, ELSEWHERE, type GroupAddress } from './door-message.ts'
+import { type GroupStatus, MOVED } from './introduction.ts'
 import type { SeedPlace } from './seeds.ts'
 
 /** What the worker is started with. */
@@ -41,6 +44,8 @@ export interface DoorReport {
 const RETRY_MS = 100
 /** Connections at a time; more are refused. */
 const CONNECTIONS_MAX = 64
+/** How long another member may take to say what its view is. */
+const OVERHEAR_MS = 5000
 /** How long a process may take to join before another has its turn as well. */
 const TURN_MS = 10_000
 
@@ -60,6 +65,7 @@ let turn: NodeJS.Timeout | undefined
 let agent: MessagePort | undefined
 let retry: NodeJS.Timeout | undefined
 let nextToken = 1
+let isOverhearing = false
 let isClosed = false
 
 parent.on('message', (order: DoorOrder) => {
@@ -70,9 +76,13 @@ parent.on('message', (order: DoorOrder) => {
 
 function open(port: MessagePort): void {
   agent = port
-  port.on('message', ({ token, answer }: { token: number; answer: unknown }) => {
-    waiting.get(token)?.(answer)
-    waiting.delete(token)
+  port.on('message', (demand: DoorDemand) => {
+    if (demand === 'overhear') {
+      void overhear()
+      return
+    }
+    waiting.get(demand.token)?.(demand.answer)
+    waiting.delete(demand.token)
   })
   const again = async (): Promise<void> => {
     for (const [index, { isHere }] of start.seeds.entries()) if (isHere && !servers.has(index)) await listen(index)
@@ -140,13 +150,41 @@ function ask(connection: SealedConnection, { token, question }: Readonly<Record<
   }
   waiting.set(own, done)
   const begin = (): void => {
-    agent?.postMessage({ token: own, question })
-    Atomics.add(count, 0, 1)
-    native.ringPipe(start.bell)
+    tell({ token: own, question })
   }
   const isFirst = isRecord(question) && question['ask'] === 'status'
   if (!isFirst) begin()
   else if (line.push({ connection, begin }) === 1) nextTurn()
+}
+
+function tell(note: DoorNote): void {
+  agent?.postMessage(note)
+  Atomics.add(count, 0, 1)
+  native.ringPipe(start.bell)
+}
+
+/** What the members say that listen at other seeds. */
+async function overhear(): Promise<void> {
+  if (isOverhearing) return
+  isOverhearing = true
+  const others = start.seeds.filter((_, index) => !servers.has(index))
+  await Promise.all(others.map(overhearAt))
+  isOverhearing = false
+}
+
+async function overhearAt({ host = 'localhost', port }: SeedPlace): Promise<void> {
+  let late: NodeJS.Timeout | undefined
+  try {
+    const caller = await DoorCaller.connect({ host, port }, start.address, secret, start.limits)
+    late = setTimeout(() => caller.close(), OVERHEAR_MS)
+    const status = (await caller.ask({ ask: 'status' })) as GroupStatus | typeof MOVED | null
+    caller.close()
+    if (status !== null && status !== MOVED && !isClosed) tell({ overheard: status.view })
+  } catch {
+    // It does not answer. It will be asked again.
+  } finally {
+    clearTimeout(late)
+  }
 }
 
 function nextTurn(): void {

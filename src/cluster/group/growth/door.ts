@@ -1,3 +1,4 @@
+import process from 'node:process'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { native } from '../../../native/index.ts'
 import type { DoorPlace } from './agent-door.ts'
@@ -41,7 +42,13 @@ export class Door {
   place(): { readonly place: DoorPlace; readonly open: () => void } {
     const { port1, port2 } = new MessageChannel()
     const place = { port: port1, count: this.#count, bell: this.#bell[0] }
-    return { place, open: () => this.#order({ type: 'open', port: port2 }, port2) }
+    const open = (): void => {
+      this.#order({ type: 'open', port: port2 }, port2)
+      this.#failed.catch((error: Error) =>
+        process.emitWarning(`no process can join at this member: ${error.message}`, 'AetherWarning'),
+      )
+    }
+    return { place, open }
   }
 
   /** After the agent has ended. */
