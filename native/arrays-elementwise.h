@@ -98,6 +98,15 @@ struct Maximum {
   }
 };
 
+// Of integers of at most 32 bits, by a double, which is many times faster than the processor's own division. It is
+// exact: a quotient that is no integer is further from one than a double of that size is rounded. Not for a divisor 0.
+template <class T>
+inline int64_t shortFloorDivide(T x, T y) {
+  const double quotient = static_cast<double>(x) / static_cast<double>(y);
+  const auto whole = static_cast<int64_t>(quotient);
+  return whole - (static_cast<double>(whole) > quotient ? 1 : 0);
+}
+
 // The remainder of a floor division: it has the sign of the divisor.
 struct Remainder {
   static double of(double x, double y) {
@@ -109,6 +118,7 @@ struct Remainder {
   template <class T>
   static T of(T x, T y) {
     if (y == 0) return 0;
+    if constexpr (sizeof(T) <= 4) return static_cast<T>(x - shortFloorDivide(x, y) * static_cast<int64_t>(y));
     if constexpr (std::is_signed_v<T>) {
       if (y == -1) return 0;
       const T rest = static_cast<T>(x % y);
@@ -131,6 +141,7 @@ struct FloorDivide {
   template <class T>
   static T of(T x, T y) {
     if (y == 0) return 0;
+    if constexpr (sizeof(T) <= 4) return static_cast<T>(shortFloorDivide(x, y));
     if constexpr (std::is_signed_v<T>) {
       // The least number by -1 wraps.
       if (y == -1) return static_cast<T>(0 - static_cast<WideOf<T>>(x));

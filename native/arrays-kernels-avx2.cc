@@ -38,7 +38,7 @@ constexpr size_t kTileBytes = 32, kTileRows = 4, kTileVectors = 3;
 void fillAvx2(Kernels* table) {
   avx2::fillElementwise(table);
   avx2::fillMath(table->elementwise);
-  avx2::fillFloatReducers(table);
+  avx2::fillWideReducers(table);
   avx2::fillMultipliers(table);
 }
 

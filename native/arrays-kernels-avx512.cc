@@ -41,7 +41,7 @@ constexpr size_t kTileBytes = 64, kTileRows = 8, kTileVectors = 3;
 
 void fillAvx512(Kernels* table) {
   avx512::fillMath(table->elementwise);
-  avx512::fillFloatReducers(table);
+  avx512::fillWideReducers(table);
   avx512::fillMultipliers(table);
   avx512::fillKeys(table);
 #if AETHER_INTRINSICS != 0

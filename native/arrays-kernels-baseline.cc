@@ -80,7 +80,7 @@ void fillBaseline(Kernels* table) {
   baseline::fillElementwise(table);
   baseline::fillMath(table->elementwise);
   baseline::fillSingleMath(table->elementwise);
-  baseline::fillFloatReducers(table);
+  baseline::fillWideReducers(table);
   baseline::fillOtherReducers(table);
   baseline::fillMultipliers(table);
   baseline::fillKeys(table);

@@ -56,6 +56,7 @@ inline V bothBits(V x, V y) {
 // NaN if one is. -0 is less than 0.
 struct ReduceMaximum {
   template <class V> static inline V of(V x, V y) {
+    if constexpr (std::is_integral_v<V>) return x > y ? x : y;
     const V most = (x > y) | (x != x) ? x : y;
     return x == y ? bothBits(x, y) : most;
   }
@@ -201,7 +202,7 @@ constexpr Reducer complexReducerOf() {
 }
 
 // Those for which wide vectors count.
-void fillFloatReducers(Kernels* table) {
+void fillWideReducers(Kernels* table) {
   Reducer(&sum)[kDTypes] = table->reducers[kSum];
   sum[kInt64] = sum[kUint64] = reducerOf<ReduceSum, uint64_t>();
   sum[kFloat32] = reducerOf<ReduceSum, float>();
@@ -210,4 +211,8 @@ void fillFloatReducers(Kernels* table) {
   table->reducers[kMinimum][kFloat64] = reducerOf<ReduceMinimum, double>();
   table->reducers[kMaximum][kFloat32] = reducerOf<ReduceMaximum, float>();
   table->reducers[kMaximum][kFloat64] = reducerOf<ReduceMaximum, double>();
+  table->reducers[kMinimum][kInt32].block = reduceInAnyOrder<ReduceMinimum, int32_t>;
+  table->reducers[kMinimum][kInt64].block = reduceInAnyOrder<ReduceMinimum, int64_t>;
+  table->reducers[kMaximum][kInt32].block = reduceInAnyOrder<ReduceMaximum, int32_t>;
+  table->reducers[kMaximum][kInt64].block = reduceInAnyOrder<ReduceMaximum, int64_t>;
 }

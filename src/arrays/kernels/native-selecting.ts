@@ -40,13 +40,18 @@ export function takeNatively(block: Block, axis: number, indices: Block): Block 
   return call.run(native.selectFromArray) === count ? result : undefined
 }
 
+/** How many elements of a mask are true; undefined where the twin has to count them. */
+export function countNatively(mask: Block): number | undefined {
+  return mask.dtype === bool ? start(Selection.Count, mask)?.run(native.selectFromArray) : undefined
+}
+
 /** The elements where a mask over the first axes is true; undefined where the twin has to do it. */
 export function compressNatively(block: Block, mask: Block): Block | undefined {
   const axes = mask.shape.length
   const fits =
     axes > 0 && axes <= block.shape.length && mask.shape.every((extent, axis) => extent === block.shape[axis])
-  if (mask.dtype !== bool || !fits || !isContiguous(block)) return undefined
-  const count = start(Selection.Count, mask)?.run(native.selectFromArray)
+  if (!fits || !isContiguous(block)) return undefined
+  const count = countNatively(mask)
   const call = start(Selection.Compress, mask)
   if (count === undefined || call === undefined) return undefined
   const inner = block.shape.slice(axes)
@@ -58,12 +63,12 @@ export function compressNatively(block: Block, mask: Block): Block | undefined {
 }
 
 /** The places of a mask's true elements in row-major order; undefined where the twin has to do it. */
-export function placesNatively(mask: Block): BigInt64Array | undefined {
-  const count = mask.dtype === bool ? start(Selection.Count, mask)?.run(native.selectFromArray) : undefined
+export function placesNatively(mask: Block): Block | undefined {
+  const count = countNatively(mask)
   const call = start(Selection.Places, mask)
   if (count === undefined || call === undefined) return undefined
   const result = newResult(int64, [count])
   putAs(call, result, [count])
   call.run(native.selectFromArray)
-  return result.data as BigInt64Array
+  return result
 }

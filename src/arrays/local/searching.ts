@@ -1,7 +1,8 @@
-import { type Block, sizeOf } from '../blocks/block.ts'
+import { type Block, blockOver, sizeOf } from '../blocks/block.ts'
 import { contiguous, elementsOf } from '../blocks/copying.ts'
 import { sameShape } from '../blocks/layout.ts'
 import { ArrayError, shapeText } from '../errors.ts'
+import { countNatively, placesNatively } from '../kernels/native-selecting.ts'
 import { bool, type DType, int64, isComplex, isInteger } from '../types/dtype.ts'
 import { promote } from '../types/promotion.ts'
 import { castTo, maskOf } from './casting.ts'
@@ -65,21 +66,27 @@ function argumentOf(x: Block, options: ArgumentOptions, name: 'argmax' | 'argmin
 
 /** How many elements are not zero. */
 export function countNonzero(x: Block, options: ReductionOptions = {}): Block {
-  return reduce(maskOf(x), options, { to: int64, from: bool, piece: countOfTrue, join: addWords })
+  const mask = maskOf(x)
+  const count = countOfAll(mask, options)
+  if (count !== undefined) return blockOver(BigInt64Array.of(BigInt(count)), int64, reducedShape(x.shape, options))
+  return reduce(mask, options, { to: int64, from: bool, piece: countOfTrue, join: addWords })
+}
+
+/** How many elements of a mask are true, if all of them are counted together and the addon can do it. */
+export function countOfAll(mask: Block, options: ReductionOptions): number | undefined {
+  return sizeOf(reducedShape(mask.shape, options)) === 1 ? countNatively(mask) : undefined
 }
 
 /** The indices of the elements that are not zero, a block for each axis, in row-major order. */
 export function nonzero(x: Block): Block[] {
   if (x.shape.length === 0)
     throw new ArrayError('SHAPE', 'Calling nonzero on 0d arrays is not allowed. Use reshape(x, [1]) first')
-  const mask = elementsOf(maskOf(x)) as Uint8Array
-  let count = 0
-  for (let index = 0; index < mask.length; index += 1) count += mask[index]!
-  const found = new Uint32Array(count)
-  for (let index = 0, at = 0; at < count; index += 1) {
-    found[at] = index
-    at += mask[index]!
-  }
+  const mask = maskOf(x)
+  const places = placesNatively(mask)
+  if (places !== undefined && x.shape.length === 1) return [places]
+  const found =
+    places === undefined ? placesOfTrue(elementsOf(mask) as Uint8Array) : lowHalves(places.data as BigInt64Array)
+  const count = found.length
   // The last axis first: what remains of a position is that among the axes before.
   const indices: Block[] = []
   for (const extent of [...x.shape].reverse()) {
@@ -95,6 +102,23 @@ export function nonzero(x: Block): Block[] {
     indices.unshift(indexBlock(along, [count]))
   }
   return indices
+}
+
+function placesOfTrue(mask: Uint8Array): Uint32Array {
+  let count = 0
+  for (let index = 0; index < mask.length; index += 1) count += mask[index]!
+  const found = new Uint32Array(count)
+  for (let index = 0, at = 0; at < count; index += 1) {
+    found[at] = index
+    at += mask[index]!
+  }
+  return found
+}
+
+/** Of numbers below 2^32. */
+function lowHalves(numbers: BigInt64Array): Uint32Array {
+  const halves = new Uint32Array(numbers.buffer, numbers.byteOffset, 2 * numbers.length)
+  return Uint32Array.from(numbers, (_, index) => halves[2 * index]!)
 }
 
 export interface SearchOptions {

@@ -1,24 +1,32 @@
-import { type Block, newBlock } from '../blocks/block.ts'
+import { type Block, blockOver, newBlock, sizeOf } from '../blocks/block.ts'
 import { axisOf, sameShape } from '../blocks/layout.ts'
 import { ArrayError, shapeText } from '../errors.ts'
 import { runProgram } from '../kernels/run-program.ts'
 import { bool } from '../types/dtype.ts'
 import { maskOf } from './casting.ts'
 import { concat } from './manipulation.ts'
-import { type ReductionOptions, reduce } from './reduction.ts'
+import { type ReductionOptions, reduce, reducedShape } from './reduction.ts'
+import { countOfAll } from './searching.ts'
 import { search } from './sums.ts'
 
 /** Is no element zero? */
 export function all(x: Block, options: ReductionOptions = {}): Block {
-  const result = reduce(maskOf(x), options, search(0))
+  const mask = maskOf(x)
+  const count = countOfAll(mask, options)
+  if (count !== undefined) return truth(count === sizeOf(x.shape), reducedShape(x.shape, options))
+  const result = reduce(mask, options, search(0))
   if (x.shape.includes(0)) result.data.fill(1 as never)
   return result
 }
 
 /** Is an element not zero? */
 export function any(x: Block, options: ReductionOptions = {}): Block {
-  return reduce(maskOf(x), options, search(1))
+  const mask = maskOf(x)
+  const count = countOfAll(mask, options)
+  return count === undefined ? reduce(mask, options, search(1)) : truth(count > 0, reducedShape(x.shape, options))
 }
+
+const truth = (is: boolean, shape: readonly number[]): Block => blockOver(Uint8Array.of(is ? 1 : 0), bool, shape)
 
 export interface DiffOptions {
   readonly axis?: number

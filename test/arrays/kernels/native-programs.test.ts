@@ -51,6 +51,9 @@ const specialIntegers = [
   128,
   -128,
   255,
+  65_537,
+  -46_341,
+  2 ** 31 - 2,
   2 ** 31 - 1,
   -(2 ** 31),
   2 ** 40 + 3,
@@ -125,9 +128,9 @@ test('every native kernel gives the bits of its twin, or is within its bound', {
       if (!operation.kinds.has(from.kind)) continue
       const to = resultOf(operation, from)
       const condition = operand(bool, size, 3, 1)
-      const operands = [1, 21].slice(0, operation.operands).map((step, index) => operand(from, size, index, step))
+      const operands = [1, 24].slice(0, operation.operands).map((step, index) => operand(from, size, index, step))
       const inputs =
-        operation.operands === 3 ? [condition, operand(from, size, 0, 1), operand(from, size, 1, 21)] : operands
+        operation.operands === 3 ? [condition, operand(from, size, 0, 1), operand(from, size, 1, 24)] : operands
       const step = { operation: operation.name, from, to, operands: inputs.map((_, index) => index) }
       const bound = isFloating(from)
         ? (ULP[operation.name] ?? (isComplex(from) && operation.name === 'abs' ? 2 : 0))

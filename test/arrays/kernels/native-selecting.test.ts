@@ -68,7 +68,7 @@ test('elements where a mask is true, of every type, are those that the twin pick
         assert.deepEqual(found.data, expected.data, `${dtype}, ${axes} axes`)
         const places = placesNatively(mask)!
         assert.deepEqual(
-          [...places].map(Number),
+          [...(places.data as BigInt64Array)].map(Number),
           [...mask.data].flatMap((value, at) => (value ? [at] : [])),
         )
       }
