@@ -292,6 +292,7 @@ const commands: readonly ScriptCase[] = [
   { script: "redis.call('setex', 'x', 100, 1) redis.call('pexpire', 'x', 50000) return redis.call('ttl', 'x')" },
   { script: "return {redis.call('ttl', 'x') > 40, redis.call('persist', 'x')}" },
   { script: "redis.call('getex', 'x', 'EX', 77) return redis.call('ttl', 'x')" },
+  { script: "return redis.call('getex', 'none', 'PXAT', '+1')" },
   { script: "redis.call('expire', 'x', -1) return redis.call('exists', 'x')" },
   { script: "return redis.call('xadd', 'log', '5-1', 'f', 'v')" },
   { script: "local id = redis.call('xadd', 'log', 'MAXLEN', '~', 10, '*', 'f', 'v') return #id > 10" },

@@ -38,7 +38,8 @@ const rewrites: Readonly<Record<string, Rewrite>> = {
   setex: (args, _reply, timeMs) => setting(args, SECONDS, timeMs),
   psetex: (args, _reply, timeMs) => setting(args, MILLISECONDS, timeMs),
   set: (args, _reply, timeMs) => ({ name: 'set', args: withMoment(args, 2, timeMs) }),
-  getex: (args, _reply, timeMs) => ({ name: 'getex', args: withMoment(args, 1, timeMs) }),
+  // Without the key, its options were not read.
+  getex: (args, reply, timeMs) => (reply === null ? undefined : { name: 'getex', args: withMoment(args, 1, timeMs) }),
   restore: (args, _reply, timeMs) => {
     const [key, ttl, payload, ...options] = args as [Uint8Array, Uint8Array, Uint8Array]
     const isAsIs = latin1Of(ttl) === '0' || options.some((option) => isWord(option, 'absttl'))

@@ -38,7 +38,7 @@ const programs: readonly (readonly string[])[] = [
   ['SETEX fresh 10 a', 'PSETEX text 5000 b'],
   ['EXPIRE text 10', 'PEXPIRE list 50000', 'EXPIREAT set 1700000100', 'PERSIST list'],
   ['EXPIRE text 10 GT', 'EXPIRE text 5 LT'],
-  ['GETEX text EX 20', 'GETEX text PXAT 1700000055555'],
+  ['GETEX text EX 20', 'GETEX text PXAT 1700000055555', 'GETEX none PXAT +1'],
   ['SET text 1 EXAT 1700000033', 'SET text 2 NX', 'SET none 1 XX'],
   ['EXPIRE text -1'],
   ['SPOP set', 'SPOP set 2', 'SPOP none'],
