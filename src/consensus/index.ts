@@ -29,6 +29,7 @@
  *   program's thread is no place either: it may compute.
  */
 export { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.ts'
+export { IDENTITY_FILE } from './durability/identity.ts'
 export { type ElectOptions, elect } from './election/elect.ts'
 export { ElectedTerm } from './election/elected-term.ts'
 export { type ElectedLeader, Election } from './election/election.ts'

@@ -13,6 +13,8 @@ export interface Met {
   readonly incarnation: number
   /** The log that its journal is of; 0 while it has none, null where it keeps no journal. */
   readonly log: number | null
+  /** There is a log, though its journal has nothing of it: it is not to begin a new one. */
+  readonly expectsLog: boolean
   /** Where its memory is found by processes of its machine. */
   readonly sight: ReplicaSight | undefined
   /** Process numbers and descriptors of one machine mean something else on another. */
@@ -46,6 +48,7 @@ export interface JournalOf {
   readonly id: number
   /** 0 if it is of no log yet. */
   readonly log: number
+  readonly expectsLog?: boolean
 }
 
 /** Where the replicas of a machine find each other: by what the programs of a group tell each other. */
@@ -61,6 +64,7 @@ export class Meeting {
   readonly #incarnation = randomInt(1, INCARNATION_MAX)
   readonly #machine = thisMachine().space
   readonly #hasJournal: boolean
+  readonly #expectsLog: boolean
   #log: number
   #sight: ReplicaSight | undefined
   /** By id, those of a rank in the order in which they came. */
@@ -71,6 +75,7 @@ export class Meeting {
     this.#group = group
     this.#name = name
     this.#hasJournal = journal !== undefined
+    this.#expectsLog = journal?.expectsLog === true
     this.#log = journal?.log ?? 0
     this.id = journal?.id ?? group.rank + 1 + openingOf(group, name) * RANKS_MAX
     this.#meetSelf()
@@ -134,8 +139,12 @@ export class Meeting {
 
   #meetSelf(): void {
     const { rank } = this.#group
-    const [incarnation, machine, sight] = [this.#incarnation, this.#machine, this.#sight]
-    this.#met.set(this.id, { rank, incarnation, log: this.#ownLog, sight, machine })
+    this.#met.set(this.id, { rank, ...this.#self })
+  }
+
+  get #self(): Omit<Met, 'rank'> {
+    const [incarnation, log, expectsLog] = [this.#incarnation, this.#ownLog, this.#expectsLog]
+    return { incarnation, log, expectsLog, sight: this.#sight, machine: this.#machine }
   }
 
   get #topic(): string {
@@ -151,8 +160,7 @@ export class Meeting {
   }
 
   #hello(isAnswer: boolean): Told {
-    const hello = { type: 'hello', id: this.id, incarnation: this.#incarnation, log: this.#ownLog, isAnswer } as const
-    return { ...hello, sight: this.#sight, machine: this.#machine }
+    return { type: 'hello', id: this.id, isAnswer, ...this.#self }
   }
 
   #hear(process: ReplicaProcess, rank: number, told: Told): void {
@@ -174,14 +182,14 @@ export class Meeting {
   #meet(
     process: ReplicaProcess,
     rank: number,
-    { id, incarnation, log, sight, machine }: Omit<Met, 'rank'> & { id: number },
+    { id, incarnation, log, expectsLog, sight, machine }: Omit<Met, 'rank'> & { id: number },
   ): void {
     // One that came back without a journal has lost its memory: the one before is gone.
     for (const before of this.#idsOf(rank)) if (before !== id) process.ended(before)
     const known = this.#met.get(id)
     if (known !== undefined && known.incarnation !== incarnation) process.restarted(id)
     this.#met.delete(id)
-    this.#met.set(id, { rank, incarnation, log, sight, machine })
+    this.#met.set(id, { rank, incarnation, log, expectsLog, sight, machine })
     process.meet(id)
     this.onMet()
   }

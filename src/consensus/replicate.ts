@@ -67,6 +67,8 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
   readonly answerCodec?: Codec<AnswerOf<Machine>>
   /** @internal In a group of a fixed size: the ranks that found it, in place of the first ones. */
   readonly founders?: readonly number[]
+  /** @internal There is a log, though this directory may have nothing of it yet: do not begin one. */
+  readonly expectsLog?: boolean
   /** @internal How many changes are kept for `changes()`. Default 4,096. */
   readonly changesKept?: number
 }
@@ -85,6 +87,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   signal: true,
   answerCodec: true,
   founders: true,
+  expectsLog: true,
   changesKept: true,
 }
 
@@ -122,7 +125,9 @@ export async function replicate<Machine extends AnyMachine>(
   const machine = checkMachine(plan.machine())
   const journal: JournalThread | undefined = await openJournal(plan, () => replicated)
   const record = group.grows ? new VoterRecord(group, plan.name) : undefined
-  const meeting = new Meeting(group, plan.name, journal && { id: journal.id, log: logOf(journal.recovered) })
+  const { expectsLog } = plan
+  const own = journal && { id: journal.id, log: logOf(journal.recovered), expectsLog }
+  const meeting = new Meeting(group, plan.name, own)
   const replicated: Replicated<Machine> = new Replicated<Machine>({
     group,
     name: plan.name,
@@ -263,6 +268,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     signal,
     answerCodec,
     founders,
+    expectsLog = false,
     changesKept,
   } = (options ?? {}) as ReplicateOptions<Machine>
   checkText('options.name', name)
@@ -292,6 +298,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     signal,
     answerCodec,
     founders,
+    expectsLog,
     changesKept,
   }
 }

@@ -210,6 +210,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     return { configuration: this.#configuration, sights: sights(), isDurable }
   }
 
+  /** @internal Ranks that vote, -1 for one that is not known; undefined until this replica has heard from a leader. */
+  get voters(): readonly number[] | undefined {
+    return this.#configuration?.voters.map(({ id }) => this.#parts.rankOf(id) ?? -1)
+  }
+
   /** @internal From here on there are entries. */
   attach(process: ReplicaProcess): void {
     this.#process = process

@@ -50,6 +50,8 @@ export interface ShardReplicaOptions {
   readonly signal: AbortSignal | undefined
   /** In a group of a fixed size, the ranks that found it. */
   readonly founders: readonly number[]
+  /** The shard has begun, wherever that was. */
+  readonly isFounded: boolean
   /** Are told what happens to keys, in each process that holds the shard. */
   readonly listeners: KeyListeners
 }
@@ -153,7 +155,7 @@ export class ShardReplica implements ShardPort {
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
-    const { name, replicas, directory, append, memoryBytes, thread, timeoutMs, signal, founders } = options
+    const { name, replicas, directory, append, memoryBytes, thread, timeoutMs, signal, founders, isFounded } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
     let replica: ShardReplica
@@ -186,6 +188,7 @@ export class ShardReplica implements ShardPort {
         thread,
         timeoutMs,
         founders,
+        expectsLog: isFounded,
         // No one asks for them, and they may be long.
         changesKept: 0,
         ...(directory === undefined ? {} : { directory }),
@@ -219,6 +222,11 @@ export class ShardReplica implements ShardPort {
   /** Rank of the leader; undefined while none is known. */
   get leader(): number | undefined {
     return this.#replicated.leader?.leader
+  }
+
+  /** Ranks that vote, -1 for one that is not known; undefined until this replica has heard from a leader. */
+  get voters(): readonly number[] | undefined {
+    return this.#replicated.voters
   }
 
   get readers(): ReadersOf {
