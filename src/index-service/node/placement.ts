@@ -29,9 +29,9 @@ export interface ShardMembers {
 }
 
 /**
- * Whether the member `own` is to leave a shard. All that are to hold it have it. Of those that are not, this one has the
- * lowest rank. If it votes, all other voters have the shard. Else two of three could be gone before the first one was
- * replaced, and the third could not replace them.
+ * Whether the member `own` is to leave a shard. All that are to hold it have it. Of those that are not, this one has
+ * the lowest rank. If it votes, all other voters have the shard. Else two of three could be gone before the first one
+ * was replaced, and the third could not replace them.
  */
 export function mayLeave(own: number, { holders, have, voters }: ShardMembers): boolean {
   const surplus = have.filter((rank) => !holders.includes(rank))
