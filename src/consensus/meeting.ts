@@ -21,10 +21,20 @@ export interface Met {
   readonly machine: string
 }
 
+/** Raised whenever the memory, the cells or the messages of replicas change. Releases before it said nothing. */
+const PROTOCOL = 1
+
+/** A replica is there. */
+type Hello = Omit<Met, 'rank'> & {
+  readonly type: 'hello'
+  readonly protocol?: number
+  readonly id: number
+  readonly isAnswer: boolean
+}
+
 /** What programs tell each other about their replicas. */
 type Told =
-  /** A replica is there. */
-  | (Omit<Met, 'rank'> & { readonly type: 'hello'; readonly id: number; readonly isAnswer: boolean })
+  | Hello
   /** How one incarnation is reached by another, `to`. */
   | { readonly type: 'card'; readonly from: number; readonly to: number; readonly card: Card }
   /** It is closed. */
@@ -160,7 +170,7 @@ export class Meeting {
   }
 
   #hello(isAnswer: boolean): Told {
-    return { type: 'hello', id: this.id, isAnswer, ...this.#self }
+    return { type: 'hello', protocol: PROTOCOL, id: this.id, isAnswer, ...this.#self }
   }
 
   #hear(process: ReplicaProcess, rank: number, told: Told): void {
@@ -173,7 +183,7 @@ export class Meeting {
       if (this.#met.get(told.id)?.rank === rank) process.ended(told.id)
     } else {
       if (!told.isAnswer) this.#tell(rank, this.#hello(true))
-      const stranger = this.#strangerIn(rank, told.log)
+      const stranger = this.#strangerIn(rank, told)
       if (stranger === undefined) this.#meet(process, rank, told)
       else this.onStranger(stranger)
     }
@@ -195,14 +205,20 @@ export class Meeting {
   }
 
   /** Two logs have nothing to do with each other, and neither may be written over the other. */
-  #strangerIn(rank: number, log: number | null): ConsensusError | undefined {
+  #strangerIn(rank: number, { log, protocol = 1 }: Hello): ConsensusError | undefined {
     const own = this.#ownLog
+    if (protocol !== PROTOCOL) return this.#ofAnotherRelease(rank, protocol)
     if (log === own || (log === 0 && own !== null) || (own === 0 && log !== null)) return undefined
     const what =
       log === null || own === null
         ? `one of this process and rank ${rank} has opened '${this.#name}' with a directory, and the other without one; let all have one, or none`
         : `the directory of this process holds another log than that of rank ${rank}; pass the directory of this log, or an empty one`
     return new ConsensusError('STRANGER', what)
+  }
+
+  #ofAnotherRelease(rank: number, protocol: number): ConsensusError {
+    const what = `rank ${rank} keeps '${this.#name}' by protocol ${protocol}, and this process by protocol ${PROTOCOL}`
+    return new ConsensusError('STRANGER', `${what}; install the same release of Aether everywhere`)
   }
 
   /** A rank that is gone hears nothing. */

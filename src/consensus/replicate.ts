@@ -15,6 +15,7 @@ import { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.t
 import { JournalThread } from './durability/journal-thread.ts'
 import { ConsensusError } from './errors.ts'
 import { foundAlone, foundFixed, isFounder, logOf, VoterRecord } from './founding.ts'
+import type { MachineFormats } from './machine/formats.ts'
 import type { AnswerOf, AnyMachine, CommandOf } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
 import type { Configuration } from './replica/configuration.ts'
@@ -69,6 +70,8 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
   readonly founders?: readonly number[]
   /** @internal There is a log, though this directory may have nothing of it yet: do not begin one. */
   readonly expectsLog?: boolean
+  /** @internal Where releases understand different commands. Default: all understand all. */
+  readonly formats?: MachineFormats
   /** @internal How many changes are kept for `changes()`. Default 4,096. */
   readonly changesKept?: number
 }
@@ -88,6 +91,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   answerCodec: true,
   founders: true,
   expectsLog: true,
+  formats: true,
   changesKept: true,
 }
 
@@ -136,6 +140,7 @@ export async function replicate<Machine extends AnyMachine>(
     answerCodec: plan.answerCodec,
     sessionMs: plan.sessionMs,
     changesKept: plan.changesKept,
+    formats: plan.formats,
     cellBytes: settings.cellBytes,
     rankOf: (id) => meeting.rankOf(id),
     idOf: (rank) => meeting.idOf(rank),
@@ -243,13 +248,14 @@ function onceFounder(group: RegionGroup, meeting: Meeting, founders: readonly nu
 }
 
 type Plan<Machine extends AnyMachine> = Required<
-  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders' | 'answerCodec' | 'changesKept'>
+  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders' | 'answerCodec' | 'changesKept' | 'formats'>
 > & {
   readonly answerCodec: Codec<AnswerOf<Machine>> | undefined
   readonly directory: string | undefined
   readonly founders: readonly number[] | undefined
   readonly signal: AbortSignal | undefined
   readonly changesKept: number | undefined
+  readonly formats: MachineFormats | undefined
 }
 
 function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>): Plan<Machine> {
@@ -270,6 +276,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     founders,
     expectsLog = false,
     changesKept,
+    formats,
   } = (options ?? {}) as ReplicateOptions<Machine>
   checkText('options.name', name)
   checkFunction('options.machine', machine, 'which makes the state machine')
@@ -300,6 +307,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     founders,
     expectsLog,
     changesKept,
+    formats,
   }
 }
 

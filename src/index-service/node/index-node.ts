@@ -1,8 +1,9 @@
 import { thisMachine } from '../../cluster/index.ts'
-import type { AppendPolicy } from '../../consensus/index.ts'
+import { type AppendPolicy, FIRST_FORMAT } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexClient } from '../client/index-client.ts'
+import { COMMAND_FORMAT } from '../commands/table.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { KeyListeners, OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
 import type { Call } from '../state/shard-command.ts'
@@ -427,6 +428,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       eviction: this.#evictionOfShard,
       founders: this.#founders(shard),
       isFounded: this.#kept?.isFounded(shard) === true,
+      commonFormat: () => Math.min(...this.#members.cards.map(({ format = FIRST_FORMAT }) => format)),
       thread,
       listeners: this.#listenersOf(shard),
       ...limits,
@@ -469,7 +471,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   #card(): NodeCard {
     const { here, beyond } = this.#server
     const holds = [...this.#replicas].map(([shard, { tableDescriptor }]) => ({ shard, table: tableDescriptor }))
-    return { rank: this.rank, processId: process.pid, machine: this.#machine, here, beyond, holds, door: this.#door }
+    const place = { rank: this.rank, processId: process.pid, machine: this.#machine, here, beyond }
+    return { ...place, holds, door: this.#door, format: COMMAND_FORMAT }
   }
 
   #places(): readonly Place[] {

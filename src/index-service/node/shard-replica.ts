@@ -11,6 +11,7 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { TIMER_MS_MAX } from '../../native/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
+import { COMMAND_FORMAT } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
 import { againUntilKnown, type LocatedOrNot, locate } from '../located.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
@@ -52,6 +53,8 @@ export interface ShardReplicaOptions {
   readonly founders: readonly number[]
   /** The shard has begun, wherever that was. */
   readonly isFounded: boolean
+  /** The lowest format of commands that all nodes know. */
+  readonly commonFormat: () => number
   /** Are told what happens to keys, in each process that holds the shard. */
   readonly listeners: KeyListeners
 }
@@ -155,7 +158,19 @@ export class ShardReplica implements ShardPort {
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
-    const { name, replicas, directory, append, memoryBytes, thread, timeoutMs, signal, founders, isFounded } = options
+    const {
+      name,
+      replicas,
+      directory,
+      append,
+      memoryBytes,
+      thread,
+      timeoutMs,
+      signal,
+      founders,
+      isFounded,
+      commonFormat,
+    } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
     let replica: ShardReplica
@@ -189,6 +204,13 @@ export class ShardReplica implements ShardPort {
         timeoutMs,
         founders,
         expectsLog: isFounded,
+        formats: {
+          known: COMMAND_FORMAT,
+          common: commonFormat,
+          inForce: (format) => {
+            shard.format = format
+          },
+        },
         // No one asks for them, and they may be long.
         changesKept: 0,
         ...(directory === undefined ? {} : { directory }),

@@ -39,7 +39,7 @@ interface Recorded {
 /** The key of a place in order. */
 export const keyOfPlace = (place: number): readonly [string, number] => ['order', place]
 
-/** What clients of the load have written down, as histories of hashes, of slots, and of each shard's part of an order. */
+/** What clients have written down, as histories of hashes, of slots, and of each shard's part of an order. */
 export function loadCallsOf(path: string, shards: number): readonly LoadCall[] {
   const all = recordedIn(path)
   const shardOfPlace = (place: number): number => shardOf(bytesOfKey(keyOfPlace(place)), shards)

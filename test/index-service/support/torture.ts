@@ -152,7 +152,11 @@ export class IndexTorture {
         return await this.#replace([node], [{ directory: this.#freshDirectory(), place: node.place }])
       case 'kill majority': {
         const some = [node, this.#nodes[(at + 1) % this.#nodes.length]!]
-        return await this.#replace(some, some.toReversed())
+        if (this.#ground.machines === undefined) return await this.#replace(some, some.toReversed())
+        // The others cannot tell whether they were cut off, and end.
+        await Promise.all(some.map((each) => each.process.kill()))
+        await Promise.all(this.#nodes.map((each) => each.process.ended()))
+        return await this.#begin(this.#nodes.splice(0).toReversed())
       }
       case 'pause':
         signalTo(node.process, 'SIGSTOP')
