@@ -431,6 +431,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       commonFormat: () => Math.min(...this.#members.cards.map(({ format = FIRST_FORMAT }) => format)),
       thread,
       listeners: this.#listenersOf(shard),
+      elsewhere: this.#remote.shard(shard),
       ...limits,
     }).finally(() => this.#moving.delete(shard))
     // It may have been set meanwhile.
@@ -453,12 +454,13 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     }
   }
 
+  /** The others know first, so that no one asks for it here. One that is over has nothing to answer. */
   async #closeShard(shard: number): Promise<void> {
     const replica = this.#replicas.get(shard)!
     this.#replicas.delete(shard)
     this.#moving.set(shard, ShardState.Leaving)
-    await replica.close().finally(() => this.#moving.delete(shard))
     this.#members.tell(this.#card())
+    await (replica.isOver ? replica.close() : replica.leave()).finally(() => this.#moving.delete(shard))
   }
 
   /** For those who look from outside. */
