@@ -26,6 +26,8 @@ export type ConsensusErrorKind =
   | 'REJECTED'
   /** The machine of this process came to other outcomes than those of a majority: it is not deterministic. */
   | 'DEVIATES'
+  /** The log uses commands that this release does not know. The replica has stopped before the first of them. */
+  | 'FORMAT'
   /** The session was unknown: it expired, or never began. */
   | 'EXPIRED'
   /** The command was applied before, and its answer was dropped after it had been acknowledged. */

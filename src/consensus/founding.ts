@@ -29,12 +29,12 @@ export function logOf({ snapshot, entries, decided }: Recovered): number {
 
 /**
  * Whether this process is to found a log that journals keep. As many as are to vote have come, and no journal holds
- * anything. Else there is a log, and a majority of its voters goes on with it.
+ * anything, or is to hold anything. Else there is a log, and a majority of its voters goes on with it.
  */
 export function isFounder(group: RegionGroup, met: Meeting['met'], founders: readonly number[]): boolean {
   const all = [...met.values()]
   const ranks = all.map(({ rank }) => rank)
-  if (all.length < founders.length || all.some(({ log }) => log !== 0)) return false
+  if (all.length < founders.length || all.some(({ log, expectsLog }) => log !== 0 || expectsLog)) return false
   if (group.grows) return Math.min(...ranks) === group.rank
   return Math.min(...founders) === group.rank && founders.every((rank) => ranks.includes(rank))
 }

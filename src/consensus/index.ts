@@ -29,11 +29,13 @@
  *   program's thread is no place either: it may compute.
  */
 export { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.ts'
+export { IDENTITY_FILE } from './durability/identity.ts'
 export { type ElectOptions, elect } from './election/elect.ts'
 export { ElectedTerm } from './election/elected-term.ts'
 export { type ElectedLeader, Election } from './election/election.ts'
 export { ConsensusError, type ConsensusErrorKind, type ProposalOutcome } from './errors.ts'
 export type { Change } from './machine/changes.ts'
+export { FIRST_FORMAT, type MachineFormats } from './machine/formats.ts'
 export type { ApplyContext, ReplicatedMachine } from './machine/machine.ts'
 export { machineCounters } from './machine-meter.ts'
 export { ReadIndex } from './read-index.ts'

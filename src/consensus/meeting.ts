@@ -13,16 +13,28 @@ export interface Met {
   readonly incarnation: number
   /** The log that its journal is of; 0 while it has none, null where it keeps no journal. */
   readonly log: number | null
+  /** There is a log, though its journal has nothing of it: it is not to begin a new one. */
+  readonly expectsLog: boolean
   /** Where its memory is found by processes of its machine. */
   readonly sight: ReplicaSight | undefined
   /** Process numbers and descriptors of one machine mean something else on another. */
   readonly machine: string
 }
 
+/** Raised whenever the memory, the cells or the messages of replicas change. Releases before it said nothing. */
+const PROTOCOL = 1
+
+/** A replica is there. */
+type Hello = Omit<Met, 'rank'> & {
+  readonly type: 'hello'
+  readonly protocol?: number
+  readonly id: number
+  readonly isAnswer: boolean
+}
+
 /** What programs tell each other about their replicas. */
 type Told =
-  /** A replica is there. */
-  | (Omit<Met, 'rank'> & { readonly type: 'hello'; readonly id: number; readonly isAnswer: boolean })
+  | Hello
   /** How one incarnation is reached by another, `to`. */
   | { readonly type: 'card'; readonly from: number; readonly to: number; readonly card: Card }
   /** It is closed. */
@@ -46,6 +58,7 @@ export interface JournalOf {
   readonly id: number
   /** 0 if it is of no log yet. */
   readonly log: number
+  readonly expectsLog?: boolean
 }
 
 /** Where the replicas of a machine find each other: by what the programs of a group tell each other. */
@@ -61,6 +74,7 @@ export class Meeting {
   readonly #incarnation = randomInt(1, INCARNATION_MAX)
   readonly #machine = thisMachine().space
   readonly #hasJournal: boolean
+  readonly #expectsLog: boolean
   #log: number
   #sight: ReplicaSight | undefined
   /** By id, those of a rank in the order in which they came. */
@@ -71,6 +85,7 @@ export class Meeting {
     this.#group = group
     this.#name = name
     this.#hasJournal = journal !== undefined
+    this.#expectsLog = journal?.expectsLog === true
     this.#log = journal?.log ?? 0
     this.id = journal?.id ?? group.rank + 1 + openingOf(group, name) * RANKS_MAX
     this.#meetSelf()
@@ -134,8 +149,12 @@ export class Meeting {
 
   #meetSelf(): void {
     const { rank } = this.#group
-    const [incarnation, machine, sight] = [this.#incarnation, this.#machine, this.#sight]
-    this.#met.set(this.id, { rank, incarnation, log: this.#ownLog, sight, machine })
+    this.#met.set(this.id, { rank, ...this.#self })
+  }
+
+  get #self(): Omit<Met, 'rank'> {
+    const [incarnation, log, expectsLog] = [this.#incarnation, this.#ownLog, this.#expectsLog]
+    return { incarnation, log, expectsLog, sight: this.#sight, machine: this.#machine }
   }
 
   get #topic(): string {
@@ -151,8 +170,7 @@ export class Meeting {
   }
 
   #hello(isAnswer: boolean): Told {
-    const hello = { type: 'hello', id: this.id, incarnation: this.#incarnation, log: this.#ownLog, isAnswer } as const
-    return { ...hello, sight: this.#sight, machine: this.#machine }
+    return { type: 'hello', protocol: PROTOCOL, id: this.id, isAnswer, ...this.#self }
   }
 
   #hear(process: ReplicaProcess, rank: number, told: Told): void {
@@ -165,7 +183,7 @@ export class Meeting {
       if (this.#met.get(told.id)?.rank === rank) process.ended(told.id)
     } else {
       if (!told.isAnswer) this.#tell(rank, this.#hello(true))
-      const stranger = this.#strangerIn(rank, told.log)
+      const stranger = this.#strangerIn(rank, told)
       if (stranger === undefined) this.#meet(process, rank, told)
       else this.onStranger(stranger)
     }
@@ -174,27 +192,33 @@ export class Meeting {
   #meet(
     process: ReplicaProcess,
     rank: number,
-    { id, incarnation, log, sight, machine }: Omit<Met, 'rank'> & { id: number },
+    { id, incarnation, log, expectsLog, sight, machine }: Omit<Met, 'rank'> & { id: number },
   ): void {
     // One that came back without a journal has lost its memory: the one before is gone.
     for (const before of this.#idsOf(rank)) if (before !== id) process.ended(before)
     const known = this.#met.get(id)
     if (known !== undefined && known.incarnation !== incarnation) process.restarted(id)
     this.#met.delete(id)
-    this.#met.set(id, { rank, incarnation, log, sight, machine })
+    this.#met.set(id, { rank, incarnation, log, expectsLog, sight, machine })
     process.meet(id)
     this.onMet()
   }
 
   /** Two logs have nothing to do with each other, and neither may be written over the other. */
-  #strangerIn(rank: number, log: number | null): ConsensusError | undefined {
+  #strangerIn(rank: number, { log, protocol = 1 }: Hello): ConsensusError | undefined {
     const own = this.#ownLog
+    if (protocol !== PROTOCOL) return this.#ofAnotherRelease(rank, protocol)
     if (log === own || (log === 0 && own !== null) || (own === 0 && log !== null)) return undefined
     const what =
       log === null || own === null
         ? `one of this process and rank ${rank} has opened '${this.#name}' with a directory, and the other without one; let all have one, or none`
         : `the directory of this process holds another log than that of rank ${rank}; pass the directory of this log, or an empty one`
     return new ConsensusError('STRANGER', what)
+  }
+
+  #ofAnotherRelease(rank: number, protocol: number): ConsensusError {
+    const what = `rank ${rank} keeps '${this.#name}' by protocol ${protocol}, and this process by protocol ${PROTOCOL}`
+    return new ConsensusError('STRANGER', `${what}; install the same release of Aether everywhere`)
   }
 
   /** A rank that is gone hears nothing. */

@@ -15,6 +15,7 @@ import { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.t
 import { JournalThread } from './durability/journal-thread.ts'
 import { ConsensusError } from './errors.ts'
 import { foundAlone, foundFixed, isFounder, logOf, VoterRecord } from './founding.ts'
+import type { MachineFormats } from './machine/formats.ts'
 import type { AnswerOf, AnyMachine, CommandOf } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
 import type { Configuration } from './replica/configuration.ts'
@@ -67,6 +68,10 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
   readonly answerCodec?: Codec<AnswerOf<Machine>>
   /** @internal In a group of a fixed size: the ranks that found it, in place of the first ones. */
   readonly founders?: readonly number[]
+  /** @internal There is a log, though this directory may have nothing of it yet: do not begin one. */
+  readonly expectsLog?: boolean
+  /** @internal Where releases understand different commands. Default: all understand all. */
+  readonly formats?: MachineFormats
   /** @internal How many changes are kept for `changes()`. Default 4,096. */
   readonly changesKept?: number
 }
@@ -85,6 +90,8 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   signal: true,
   answerCodec: true,
   founders: true,
+  expectsLog: true,
+  formats: true,
   changesKept: true,
 }
 
@@ -122,7 +129,9 @@ export async function replicate<Machine extends AnyMachine>(
   const machine = checkMachine(plan.machine())
   const journal: JournalThread | undefined = await openJournal(plan, () => replicated)
   const record = group.grows ? new VoterRecord(group, plan.name) : undefined
-  const meeting = new Meeting(group, plan.name, journal && { id: journal.id, log: logOf(journal.recovered) })
+  const { expectsLog } = plan
+  const own = journal && { id: journal.id, log: logOf(journal.recovered), expectsLog }
+  const meeting = new Meeting(group, plan.name, own)
   const replicated: Replicated<Machine> = new Replicated<Machine>({
     group,
     name: plan.name,
@@ -131,6 +140,7 @@ export async function replicate<Machine extends AnyMachine>(
     answerCodec: plan.answerCodec,
     sessionMs: plan.sessionMs,
     changesKept: plan.changesKept,
+    formats: plan.formats,
     cellBytes: settings.cellBytes,
     rankOf: (id) => meeting.rankOf(id),
     idOf: (rank) => meeting.idOf(rank),
@@ -238,13 +248,14 @@ function onceFounder(group: RegionGroup, meeting: Meeting, founders: readonly nu
 }
 
 type Plan<Machine extends AnyMachine> = Required<
-  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders' | 'answerCodec' | 'changesKept'>
+  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders' | 'answerCodec' | 'changesKept' | 'formats'>
 > & {
   readonly answerCodec: Codec<AnswerOf<Machine>> | undefined
   readonly directory: string | undefined
   readonly founders: readonly number[] | undefined
   readonly signal: AbortSignal | undefined
   readonly changesKept: number | undefined
+  readonly formats: MachineFormats | undefined
 }
 
 function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>): Plan<Machine> {
@@ -263,7 +274,9 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     signal,
     answerCodec,
     founders,
+    expectsLog = false,
     changesKept,
+    formats,
   } = (options ?? {}) as ReplicateOptions<Machine>
   checkText('options.name', name)
   checkFunction('options.machine', machine, 'which makes the state machine')
@@ -292,7 +305,9 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     signal,
     answerCodec,
     founders,
+    expectsLog,
     changesKept,
+    formats,
   }
 }
 

@@ -20,9 +20,10 @@ import { Condition } from './condition.ts'
 import { ConsensusError, type ProposalOutcome } from './errors.ts'
 import { Applier } from './machine/applier.ts'
 import type { Change } from './machine/changes.ts'
+import type { MachineFormats } from './machine/formats.ts'
 import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machine/machine.ts'
 import { answerOf, type Outcome } from './machine/outcome.ts'
-import { RecordReader } from './machine/records.ts'
+import { RecordReader, RecordWriter } from './machine/records.ts'
 import { packChunks, restoreSnapshot, takeSnapshot, unpackChunks } from './machine/snapshot.ts'
 import { MachineMeter } from './machine-meter.ts'
 import { type Proposal, Proposals } from './proposals.ts'
@@ -106,6 +107,8 @@ const DEFAULT_TIMEOUT_MS = 30_000
 const ASK_AGAIN_MS = 20
 /** How long the others have to agree that a replica votes no more, when it is closed. */
 const LEAVE_MS_MAX = 1000
+/** How often a leader looks whether all know a later format. */
+const RAISE_MS = 1000
 
 /** What {@link Replicated} is made of. */
 export interface ReplicatedParts<Machine extends AnyMachine> {
@@ -116,6 +119,7 @@ export interface ReplicatedParts<Machine extends AnyMachine> {
   readonly answerCodec: Codec<AnswerOf<Machine>> | undefined
   readonly sessionMs: number
   readonly changesKept?: number | undefined
+  readonly formats?: MachineFormats | undefined
   readonly cellBytes: number
   /** The rank of a replica; undefined if it is not known. */
   readonly rankOf: (id: number) => number | undefined
@@ -174,6 +178,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #changed = new Condition()
   /** The state has all that was decided before this time. */
   #freshMs = Number.NEGATIVE_INFINITY
+  readonly #raiser: NodeJS.Timeout | undefined
   #closing: Promise<void> | undefined
   #disk: 'well' | 'full' = 'well'
   /** Why it was closed, if not by `close()`. */
@@ -191,12 +196,15 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       ...(answerCodec === undefined ? {} : { answerCodec }),
       sessionMs,
       ...(changesKept === undefined ? {} : { changesKept }),
+      formats: parts.formats,
       onConfiguration: (bytes) => {
         this.#configured(JSON.parse(Buffer.from(bytes).toString()) as Configuration)
       },
       onAnswer: (session, sequence, outcome) => this.#session.outcome(session, sequence, outcome),
     })
     this.#session = new Proposals(cellBytes, (records) => this.#process?.propose(records))
+    if (this.#applier.formatKnown > this.#applier.format)
+      this.#raiser = setInterval(() => this.#raise(), RAISE_MS).unref()
   }
 
   /**
@@ -212,6 +220,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   get readers(): ReadersOf {
     const { sights, isDurable } = this.#parts
     return { configuration: this.#configuration, sights: sights(), isDurable }
+  }
+
+  /** @internal Ranks that vote, -1 for one that is not known; undefined until this replica has heard from a leader. */
+  get voters(): readonly number[] | undefined {
+    return this.#configuration?.voters.map(({ id }) => this.#parts.rankOf(id) ?? -1)
   }
 
   /** @internal From here on there are entries. */
@@ -443,6 +456,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   take(kind: number, bytes: Uint8Array): boolean {
     // What a journal held comes as soon as the thread runs.
     if (this.#process === undefined) return false
+    // Nothing of what follows counts here.
+    if (this.#failure !== undefined) return true
     switch (kind) {
       case News.Entry:
         this.#apply(bytes)
@@ -499,7 +514,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const flags = head.getUint32(20, true)
     const payload = bytes.subarray(ENTRY_HEAD_BYTES)
     const term = head.getUint32(16, true)
-    this.#applier.apply({ index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload })
+    const entry = { index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload }
+    if (!this.#understands(() => this.#applier.apply(entry))) return
     const { index } = this.#applier
     this.#meter.applied(index)
     this.#meter.proposing(this.#session.size)
@@ -508,6 +524,27 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     this.#onApplied(index)
     this.#answerReads()
     this.#changed.wake()
+  }
+
+  /** What another release has written may be unknown here: this replica stops before it. */
+  #understands(apply: () => void): boolean {
+    try {
+      apply()
+      return true
+    } catch (error) {
+      if (!(error instanceof ConsensusError)) throw error
+      this.fail(error)
+      return false
+    }
+  }
+
+  /** Every process there has a release that knows a later format. It may be lost with a leader. */
+  #raise(): void {
+    const format = Math.min(this.#applier.formatKnown, this.#parts.formats!.common())
+    if (this.closed || this.#leadership?.isSelf !== true || format <= this.#applier.format) return
+    const writer = new RecordWriter()
+    writer.format(format)
+    this.#process?.propose(writer.bytes().slice())
   }
 
   #begun(payload: Uint8Array): void {
@@ -666,6 +703,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    clearInterval(this.#raiser)
     this.#process?.expect()
     const closed = (outcome?: ProposalOutcome): ConsensusError =>
       this.#failure === undefined

@@ -57,6 +57,11 @@ export class Admission {
     this.#countedMs = this.#nowMs()
   }
 
+  /** How many are under way. */
+  get calls(): number {
+    return this.#calls
+  }
+
   /** Do the work of a call with `bytes` of arguments. @throws IndexError `BUSY` at once; what the work throws. */
   async during<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     const beganMs = this.#nowMs()

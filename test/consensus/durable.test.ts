@@ -128,6 +128,20 @@ test('one that is killed comes back as the voter that it was; one that has lost 
   }
 })
 
+test('a voter whose directory is lost while all processes are gone is replaced by one that comes', async () => {
+  const directoryOf = newLog()
+  {
+    await using ranks = await opened(directoryOf)
+    assert.equal(await ranks.on(0, 'propose', 1, { type: 'set', value: 5 }), 1)
+    await Promise.all(ranks.processes.map((each) => each.kill()))
+  }
+  rmSync(directoryOf(1), { recursive: true })
+  await using ranks = await opened(directoryOf)
+  await until(ranks.processes[0]!, ({ voters = [] }) => voters.length === 3 && voters.includes(1))
+  await ranks.kill(2)
+  assert.equal(await ranks.on(1, 'propose', 1, { type: 'compareAndSet', expected: 5, value: 6 }), 1)
+})
+
 test('a minority of the directories is not enough, and it is said whose are missing', async () => {
   const directoryOf = newLog()
   {

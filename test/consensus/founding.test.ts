@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Group } from '../../src/cluster/index.ts'
-import { VoterRecord } from '../../src/consensus/founding.ts'
-import { Meeting } from '../../src/consensus/meeting.ts'
+import { isFounder, VoterRecord } from '../../src/consensus/founding.ts'
+import { Meeting, type Met } from '../../src/consensus/meeting.ts'
 import {
   type Configuration,
   foundingConfiguration,
@@ -65,4 +65,18 @@ test('a founder that ended before others came is followed by one, and not by sev
   const next = village.enter(2)
   assert.deepEqual(await next.found(3), foundingConfiguration([next.id]))
   assert.equal(await village.enter(3).found(3), undefined)
+})
+
+test('a log that journals keep is not begun beside one that someone knows to be there, though no one has it', () => {
+  const met = (rank: number, expectsLog: boolean, log = 0): [number, Met] => [
+    rank + 70,
+    { rank, incarnation: 1, log, expectsLog, sight: undefined, machine: 'here' },
+  ]
+  const group = { rank: 1, grows: true } as unknown as RegionGroup
+  const found = (...all: (readonly [number, Met])[]) => isFounder(group, new Map(all), [0, 1, 2])
+  assert.equal(found(met(1, false), met(2, false)), false)
+  assert.equal(found(met(1, false), met(2, false), met(3, false)), true)
+  assert.equal(found(met(0, false), met(1, false), met(2, false)), false)
+  assert.equal(found(met(1, false), met(2, true), met(3, false)), false)
+  assert.equal(found(met(1, false), met(2, false, 9), met(3, false)), false)
 })

@@ -133,3 +133,13 @@ test('one of another log, or one that keeps its log in another way, is told so a
   assert.deepEqual(memory.calls, [])
   assert.deepEqual(new Set(fresh.calls), new Set(['meet 70', 'meet 72']))
 })
+
+test('one that keeps its log by another protocol is told so and not met', () => {
+  const town = new Town()
+  const one = town.enter(0, { id: 70, log: 9 })
+  const other = town.enter(1, { id: 71, log: 9 }, { protocol: 2 })
+  for (const { begin } of [one, other]) begin()
+  town.settle()
+  assert.deepEqual(one.calls, [])
+  assert.deepEqual(new Set(one.strangers), new Set(['ERR_AETHER_CONSENSUS_STRANGER']))
+})

@@ -2,6 +2,7 @@
 import { test } from 'node:test'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { drawnSeeds } from '../support/drawn.ts'
+import { Machines } from '../support/machines.ts'
 import { IndexTorture } from './support/torture.ts'
 
 useRuntimeDirectory()
@@ -10,7 +11,18 @@ const TIME_MS = 60_000
 
 for (const [at, seed] of drawnSeeds(20, 10).entries()) {
   const shards = at % 2 === 0 ? 3 : 1
-  test(`nodes with ${shards} shards are killed and stopped: calls have an order, and nothing is lost (seed ${seed})`, async () => {
-    console.log(await IndexTorture.run(seed, shards, TIME_MS))
+  const nodes = at % 4 === 0 ? 5 : 3
+  const what = `${nodes} nodes with ${shards} shards are killed and stopped`
+  test(`${what}: calls have an order, and nothing is lost (seed ${seed})`, async () => {
+    console.log(await IndexTorture.run({ seed, shards, nodes, timeMs: TIME_MS }))
   })
 }
+
+for (const seed of drawnSeeds(4, 4))
+  test(`nodes of three machines are killed, stopped and cut off, and answers are lost on the way (seed ${seed})`, {
+    skip: Machines.reasonAgainst(),
+  }, async () => {
+    using machines = new Machines(4, 3)
+    console.log(machines.networks.disturb())
+    console.log(await IndexTorture.run({ seed, shards: 2, timeMs: TIME_MS, machines }))
+  })

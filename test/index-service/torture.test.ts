@@ -9,5 +9,5 @@ useRuntimeDirectory()
 const [seed] = drawnSeeds(10_000, 10_000)
 
 test(`nodes with files are killed and stopped for a while: calls have an order, and nothing is lost (seed ${seed})`, async () => {
-  console.log(await IndexTorture.run(seed!, 1, 4000))
+  console.log(await IndexTorture.run({ seed: seed!, shards: 1, timeMs: 4000 }))
 })

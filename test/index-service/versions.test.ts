@@ -22,25 +22,25 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** How a room says which version of a protocol it speaks, in what a build has made of it. */
-interface Protocol {
+/** What is other in a release, in what a build has made of a room. */
+interface Change {
   readonly room: string
-  readonly spoken: RegExp
-  readonly version: number
+  readonly find: RegExp
+  readonly replace: string
 }
 
-/** A release of this package: what its processes run. `other`: a protocol of which it has another version. */
-function release(version: string, other?: Protocol): URL {
+/** A release of this package: what its processes run. */
+function release(version: string, ...changes: readonly Change[]): URL {
   const place = join(folder, version)
   for (const part of ['src', 'test']) cpSync(join(root, 'dist', part), join(place, 'dist', part), { recursive: true })
   for (const part of ['native', 'node_modules']) symlinkSync(join(root, part), join(place, part))
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as object
   writeFileSync(join(place, 'package.json'), JSON.stringify({ ...manifest, version }))
-  if (other !== undefined) {
-    const path = join(place, 'dist/src', other.room, 'room.js')
+  for (const { room, find, replace } of changes) {
+    const path = join(place, 'dist/src', room, 'room.js')
     const text = readFileSync(path, 'utf8')
-    const changed = text.replace(other.spoken, `$1${other.version}`)
-    assert.notEqual(changed, text, `${other.room} has a version`)
+    const changed = text.replace(find, replace)
+    assert.notEqual(changed, text, `${room} has ${find}`)
     writeFileSync(path, changed)
   }
   return pathToFileURL(join(place, fixturePath))
@@ -89,7 +89,7 @@ test('a version with another protocol is refused, and told what to do', async ()
   await node.call('open', { name, replicas: 1, listen: '127.0.0.1:0' })
   const { address, port } = await node.call<{ address: string; port: number }>('listens')
   const client = start(
-    release('98.0.0', { room: 'rpc', spoken: /(version !== |word: |word = |this client )\d+/g, version: 99 }),
+    release('98.0.0', { room: 'rpc', find: /(version !== |word: |word = |this client )\d+/g, replace: '$199' }),
   )
   for (const where of [{}, { addresses: [`${address}:${port}`] }])
     await assert.rejects(
@@ -97,10 +97,65 @@ test('a version with another protocol is refused, and told what to do', async ()
       /of another version: .* this client 99; install the same release/,
     )
   const member = start(
-    release('97.0.0', { room: 'cluster', spoken: /(\[Word\$?\d*\.Version\] (?:!==|=|===) )\d+/g, version: 99 }),
+    release('97.0.0', { room: 'cluster', find: /(\[Word\$?\d*\.Version\] (?:!==|=|===) )\d+/g, replace: '$199' }),
   )
   await assert.rejects(member.call('join', { name }), /another version of Aether .*use the same version everywhere/)
   const other = start(present)
   await other.call('connect', name)
   assert.equal(await other.call('set', 'a', 'on'), true)
+})
+
+test('a command that only some releases know is refused by all nodes, until the last old one has gone for good', async () => {
+  const name = `formats-${process.pid}`
+  const options = { name, replicas: 3 }
+  const next = release('96.0.0', {
+    room: 'index-service',
+    find: /\.\.\.slots(\$?\d*),?\n/,
+    replace: "...slots$1, { ...strings.find(({ name }) => name === 'incr'), name: 'addone', since: 2 }\n",
+  })
+  const nodes: RankProcess[] = []
+  const add = async (fixture: URL): Promise<RankProcess> => {
+    const node = start(fixture)
+    await node.call('join', { name })
+    await node.call('open', options)
+    return node
+  }
+  for (const node of [start(present), start(present), start(present)]) {
+    await node.call('join', { name })
+    nodes.push(node)
+  }
+  await Promise.all(nodes.map((node) => node.call('open', options)))
+  const client = start(next)
+  await client.call('connect', name)
+  const replaceOne = async (): Promise<void> => {
+    nodes.push(await add(next))
+    const old = nodes.shift()!
+    await old.call('closeGroup')
+    await old.kill()
+  }
+  await replaceOne()
+  // More than replicas decide before they compare what they have come to.
+  for (let call = 0; call < 600; call += 1)
+    await assert.rejects(client.call('call', 'ADDONE', 'counter'), { code: 'ERR_AETHER_INDEX_REFUSED' })
+  for (const node of nodes) {
+    const { deviating, applied } = await node.call<{ deviating: number[]; applied: number }>('status', 0)
+    assert.deepEqual(deviating, [])
+    assert.ok(applied > 600)
+  }
+  await replaceOne()
+  await replaceOne()
+  let counted: unknown
+  for (let look = 0; counted === undefined; look += 1) {
+    counted = await client.call('call', 'ADDONE', 'counter').catch((error: unknown) => {
+      if (look > 600) throw error
+    })
+    await sleep(50)
+  }
+  assert.equal(counted, 1)
+  await assert.rejects(
+    add(present),
+    /uses format 2 of its commands, and this release of Aether knows format 1; install/,
+  )
+  assert.equal(await client.call('call', 'ADDONE', 'counter'), 2)
+  for (const node of nodes) assert.equal(await node.call('get', 'counter'), '2')
 })

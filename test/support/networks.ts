@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process'
 import process from 'node:process'
 
 const SWITCH = 'switch'
+const LOSS = '0.005'
+const NETEM = ['delay', '1ms', '1ms', 'loss', '0.5%', 'reorder', '10%'] as const
 
 /** Network namespaces that are joined by a switch: machines, as far as the network tells. */
 export class Networks implements Disposable {
@@ -62,6 +64,20 @@ export class Networks implements Disposable {
 
   plug(index: number): void {
     run('-n', this.#switch, 'link', 'set', portOf(index), 'master', SWITCH)
+  }
+
+  /**
+   * From now on cables delay, lose and reorder what they carry. A kernel without netem(8) only loses it, by iptables(8).
+   * Says what they do.
+   */
+  disturb(): string {
+    const ports = this.names.map((_, index) => portOf(index))
+    const netem = (port: string) => ['qdisc', 'add', 'dev', port, 'root', 'netem', ...NETEM]
+    const tc = ports.map((port) => spawnSync('ip', ['netns', 'exec', this.#switch, 'tc', ...netem(port)]))
+    if (tc.every(({ status }) => status === 0)) return `cables have netem ${NETEM.join(' ')}`
+    const rule = ['-A', 'INPUT', '-i', 'cable', '-m', 'statistic', '--mode', 'random', '--probability', LOSS]
+    for (const name of this.names) run('netns', 'exec', name, 'iptables', ...rule, '-j', 'DROP')
+    return `cables lose ${LOSS} of all packets; delay and order are skipped: this kernel has no netem`
   }
 
   /** With them go the cables. */

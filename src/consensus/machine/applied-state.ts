@@ -1,5 +1,6 @@
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
+import { FIRST_FORMAT } from './formats.ts'
 import { Fragments } from './fragments.ts'
 import { SessionTable } from './sessions.ts'
 import { StateHash } from './state-hash.ts'
@@ -12,6 +13,8 @@ export class AppliedState {
   commands = 0
   /** The time of the log. */
   timeMs = 0
+  /** The format of commands that is in force. */
+  format: number = FIRST_FORMAT
   hash: StateHash = new StateHash()
   sessions: SessionTable = new SessionTable()
   fragments: Fragments = new Fragments()

@@ -3,6 +3,7 @@ import { DefectError } from '../../native/index.ts'
 import { AppliedState } from './applied-state.ts'
 import { canonicalBytes } from './canonical.ts'
 import { type Change, Changes } from './changes.ts'
+import { checkFormat, FIRST_FORMAT, type MachineFormats } from './formats.ts'
 import type { ApplyContext, ReplicatedMachine } from './machine.ts'
 import { answered, EXPIRED, type Outcome, type StoredOutcome, thrown } from './outcome.ts'
 import { RecordKind, RecordReader } from './records.ts'
@@ -35,6 +36,8 @@ export interface ApplierOptions<Command, Answer> {
   readonly onAnswer: (session: number, sequence: number, outcome: Outcome) => void
   /** Gets the bytes of Configuration records. It must not throw. */
   readonly onConfiguration?: (bytes: Uint8Array) => void
+  /** Default: the machine has one format. */
+  readonly formats?: MachineFormats | undefined
   /** The hash is kept at multiples of this index. Default: 1024. */
   readonly hashEvery?: number
   /** How many changes are kept. Default: 4096. */
@@ -73,6 +76,7 @@ export class Applier<Command, Answer> {
   readonly #sessionMs: number
   readonly #onAnswer: ApplierOptions<Command, Answer>['onAnswer']
   readonly #onConfiguration: ApplierOptions<Command, Answer>['onConfiguration']
+  readonly #formats: MachineFormats | undefined
   readonly #hashEvery: number
   readonly #hashes = new Map<number, string>()
   readonly #changes: Changes<Command, Answer>
@@ -90,8 +94,18 @@ export class Applier<Command, Answer> {
     this.#sessionMs = sessionMs
     this.#onAnswer = onAnswer
     this.#onConfiguration = onConfiguration
+    this.#formats = options.formats
     this.#hashEvery = hashEvery
     this.#changes = new Changes(codec, answerCodec, changesKept)
+  }
+
+  /** The highest format of commands that is known here, and the one that is in force. */
+  get formatKnown(): number {
+    return this.#formats?.known ?? FIRST_FORMAT
+  }
+
+  get format(): number {
+    return this.#state.format
   }
 
   /** Of the last entry that was applied; 0 before the first. */
@@ -126,7 +140,8 @@ export class Applier<Command, Answer> {
 
   /**
    * Apply the next entry.
-   * @throws ConsensusError if its payload is malformed: nothing was applied.
+   * @throws ConsensusError if its payload is malformed: nothing was applied. If it has a format that is not known here:
+   *   nothing more can be applied.
    */
   apply({ index, term, timeMs, payload }: Entry): void {
     const state = this.wholeState()
@@ -155,6 +170,7 @@ export class Applier<Command, Answer> {
     this.#isChanging = true
     this.machine.restore(chunks)
     this.#state = state
+    this.#formats?.inForce(state.format)
     this.#changes.restart(state.commands + 1)
     this.#hashes.clear()
     this.#isChanging = false
@@ -184,7 +200,18 @@ export class Applier<Command, Answer> {
       case RecordKind.Configuration:
         this.#onConfiguration?.(record.bytes)
         break
+      case RecordKind.Format:
+        this.#raise(state, record.format)
+        break
     }
+  }
+
+  /** Several leaders may have proposed it. */
+  #raise(state: AppliedState, format: number): void {
+    if (format <= state.format) return
+    checkFormat(format, this.formatKnown)
+    state.format = format
+    this.#formats?.inForce(format)
   }
 
   /** What a Command came to; undefined if fragments of it are missing. */

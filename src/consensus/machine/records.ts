@@ -12,16 +12,17 @@ import { ByteWriter } from './byte-writer.ts'
  *  Command         5 session  11 sequence  15 acknowledged  19 parts  23 bytes
  *  Fragment        5 session  11 sequence  15 part  19 bytes
  *  Configuration   5 bytes                                                                 JSON
+ *  Format          5 format                                                                see `formats.ts`
  * ```
  *
  * A command that is too long for one entry is sent as fragments 0, 1, … and then a Command, whose bytes are the rest.
  * `parts` says how many fragments belong before it. Without that number the rest would be taken for a whole command
  * if a fragment was lost with its leader.
  */
-export const RecordKind = { Begin: 1, Command: 2, Fragment: 3, Configuration: 4 } as const
+export const RecordKind = { Begin: 1, Command: 2, Fragment: 3, Configuration: 4, Format: 5 } as const
 
 /** By kind: the bytes before a record's own, its length and kind included. */
-const HEAD_BYTES: readonly (number | undefined)[] = [undefined, 15, 23, 19, 5]
+const HEAD_BYTES: readonly (number | undefined)[] = [undefined, 15, 23, 19, 5, 9]
 /** What a Command and a Fragment take besides their own bytes. */
 export const COMMAND_HEAD_BYTES: number = HEAD_BYTES[RecordKind.Command]!
 export const FRAGMENT_HEAD_BYTES: number = HEAD_BYTES[RecordKind.Fragment]!
@@ -81,6 +82,11 @@ export class RecordWriter {
     this.#writer.append(bytes)
   }
 
+  format(format: number): void {
+    this.#head(RecordKind.Format, 0)
+    this.#writer.u32(format)
+  }
+
   #head(kind: number, lengthBytes: number): void {
     this.#writer.u32(HEAD_BYTES[kind]! - 4 + lengthBytes)
     this.#writer.u8(kind)
@@ -129,6 +135,10 @@ export class RecordReader {
     return this.#view.getUint32(this.#at + 5, true)
   }
 
+  get format(): number {
+    return this.#view.getUint32(this.#at + 5, true)
+  }
+
   get leader(): number {
     return u48At(this.#view, this.#at + 9)
   }
@@ -169,8 +179,8 @@ export class RecordReader {
     if (head === undefined) throw this.#damaged(`its kind ${this.kind} is unknown`)
     const lengthBytes = this.#end - this.#at
     if (lengthBytes > left) throw this.#damaged('it is cut off')
-    if (lengthBytes < head || (this.kind === RecordKind.Begin && lengthBytes > head))
-      throw this.#damaged(`its length ${lengthBytes} is wrong`)
+    const isFixed = this.kind === RecordKind.Begin || this.kind === RecordKind.Format
+    if (lengthBytes < head || (isFixed && lengthBytes > head)) throw this.#damaged(`its length ${lengthBytes} is wrong`)
     if (this.kind !== RecordKind.Command && this.kind !== RecordKind.Fragment) return
     if (this.sequence === 0) throw this.#damaged('its sequence is 0')
     if (this.kind === RecordKind.Command && this.acknowledged >= this.sequence)

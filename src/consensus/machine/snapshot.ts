@@ -5,19 +5,22 @@ import { AppliedState } from './applied-state.ts'
 import type { Applier } from './applier.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
+import { checkFormat, FIRST_FORMAT } from './formats.ts'
 
 /**
  * A snapshot: chunks, each with a head. Numbers are little-endian.
  *
  * ```
  *  chunk      0 number: 0, 1, …   4 length of the payload   8 CRC-32 of these 8 bytes and the payload   12 payload
- *  payload 0  0 'AeRM'   4 version of the format   8 chunks of the machine   12 the applied state
+ *  payload 0  0 'AeRM'   4 version of the snapshot   8 chunks of the machine   12 the applied state
+ *             and at its end, in version 2: the format of commands that is in force; else that is the first one
  *  payload 1, 2, …   what the machine gave
  * ```
  */
 const MAGIC = 0x4d526541
-/** Raised whenever anything in the format changes. */
 const VERSION = 1
+/** So releases before it read what they understand. */
+const VERSION_WITH_FORMAT = 2
 export const CHUNK_HEAD_BYTES = 12
 
 /** The length of a whole chunk, by its head. Its checksum was not compared. */
@@ -35,16 +38,19 @@ export function takeSnapshot<Command, Answer>(applier: Applier<Command, Answer>)
   }
   const writer = new ByteWriter()
   writer.u32(MAGIC)
-  writer.u32(VERSION)
+  const hasFormat = state.format > FIRST_FORMAT
+  writer.u32(hasFormat ? VERSION_WITH_FORMAT : VERSION)
   writer.u32(chunks.length - 1)
   state.encode(writer)
+  if (hasFormat) writer.u32(state.format)
   chunks[0] = encodeChunk(0, writer.bytes())
   return chunks
 }
 
 /**
  * Put an applier and its machine where a snapshot was taken. It may not be behind what the applier has applied.
- * @throws ConsensusError if it is damaged or of another version: nothing was touched. What the machine throws.
+ * @throws ConsensusError if it is damaged, or of another version or an unknown format: nothing was touched. What the
+ *   machine throws.
  */
 export function restoreSnapshot<Command, Answer>(
   applier: Applier<Command, Answer>,
@@ -52,6 +58,7 @@ export function restoreSnapshot<Command, Answer>(
 ): void {
   const payloads = chunks.map((bytes, number) => decodeChunk(bytes, number))
   const state = stateOf(payloads)
+  checkFormat(state.format, applier.formatKnown)
   applier.restore(state, payloads.slice(1))
 }
 
@@ -92,9 +99,11 @@ function stateOf([header, ...machine]: readonly Uint8Array[]): AppliedState {
   try {
     const reader = new ByteReader(header)
     if (reader.u32() !== MAGIC) throw damaged('it does not begin as a snapshot')
-    checkVersion(reader.u32())
+    const version = reader.u32()
+    checkVersion(version)
     if (reader.u32() !== machine.length) throw damaged(`${machine.length} chunks of the machine are not all`)
     const state = AppliedState.decode(reader)
+    if (version === VERSION_WITH_FORMAT) state.format = reader.u32()
     if (!reader.isAtEnd) throw damaged('more follows after its header')
     return state
   } catch (cause) {
@@ -104,8 +113,8 @@ function stateOf([header, ...machine]: readonly Uint8Array[]): AppliedState {
 }
 
 function checkVersion(version: number): void {
-  if (version === VERSION) return
-  const what = `the snapshot has format ${version}, and this version of Aether reads format ${VERSION}`
+  if (version === VERSION || version === VERSION_WITH_FORMAT) return
+  const what = `the snapshot has version ${version}, and this version of Aether reads up to ${VERSION_WITH_FORMAT}`
   throw new ConsensusError('SNAPSHOT_VERSION', `${what}; use the version that wrote it`)
 }
 

@@ -77,6 +77,8 @@ const RESTING_TICKS = 2
 const STAGGER_TICKS = 6
 /** A replica that lacks entries is offered a snapshot again after this number of ticks. */
 const OFFER_TICKS = 4
+/** A voter of whose process nothing was heard for this number of ticks, since this replica leads, does not come. */
+const ABSENT_TICKS = 400
 /** The least time between two looks at an acceptor that has no room. */
 const FULL_LOOK_NS = 50_000
 
@@ -107,6 +109,8 @@ export class Replica {
   #campaignNs = 0
   #lastFailOver: FailOver | undefined
   #restingTicks = 0
+  /** Voters that this leader has not met: for how many ticks. */
+  readonly #absentTicks = new Map<number, number>()
   /** The highest term that it has wanted to lead in. */
   #ownTerm = 0
   #fullLookNs = 0
@@ -659,6 +663,7 @@ export class Replica {
       leader.lookAtFull()
     }
     leader.progressed()
+    this.#countAbsent()
     this.#keepVoters(leader)
   }
 
@@ -668,7 +673,8 @@ export class Replica {
     const { voters } = configuration
     const { votersWanted } = this.#options
     if (!leader.isReady) return
-    const isGone = ({ id }: Voter): boolean => this.#connections.isDead(id) || this.#connections.isLeaving(id)
+    const isGone = ({ id }: Voter): boolean =>
+      this.#connections.isDead(id) || this.#connections.isLeaving(id) || this.#isAbsent(id)
     const gone = voters.find(isGone) ?? this.#surplus(voters)
     const living = voters.filter((voter) => !isGone(voter))
     const learners = [...leader.acceptors.values()].filter(
@@ -692,6 +698,18 @@ export class Replica {
       )
     } else if (gone !== undefined && (this.#durable === undefined || voters.length > votersWanted))
       leader.reconfigure(withoutVoter(configuration, gone.id))
+  }
+
+  /** Its process ended before this one came, perhaps with all others, and its journal is lost. */
+  #isAbsent(id: number): boolean {
+    return (this.#absentTicks.get(id) ?? 0) > ABSENT_TICKS
+  }
+
+  #countAbsent(): void {
+    for (const { id } of this.#configuration?.voters ?? []) {
+      if (id === this.id || this.#connections.get(id) !== undefined) this.#absentTicks.delete(id)
+      else this.#absentTicks.set(id, (this.#absentTicks.get(id) ?? 0) + 1)
+    }
   }
 
   /** Of those with journals, one that was replaced may have come back before it was removed. */
@@ -746,6 +764,7 @@ export class Replica {
     trace.publish(TraceLevel.Info, 'stepped down', () => ({ replica: this.id, term: leader.term, why }))
     leader.end()
     this.#leader = undefined
+    this.#absentTicks.clear()
     this.#connections.memory.leads = 0
     this.#connections.memory.left = leader.term
     this.#leaderlessTicks = 0

@@ -50,6 +50,8 @@ export interface CommandSpec {
   keys(args: readonly Uint8Array[]): readonly number[]
   readonly run: Run
   readonly blocking?: Blocking
+  /** The format that it came with, one more than that of the release before; absent: the first. */
+  readonly since?: number
 }
 
 /** Of a command that may wait. */

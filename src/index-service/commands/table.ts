@@ -59,9 +59,16 @@ const byName = new Map<string, CommandSpec>(
   ]),
 )
 
-/** In any case; undefined if there is no such command. */
-export function commandNamed(name: string): CommandSpec | undefined {
-  return byName.get(name) ?? byName.get(name.toLowerCase())
+/**
+ * The format of commands that this release knows: that of its newest command. Nodes of several releases run a command
+ * once all know its format, and till then all refuse it.
+ */
+export const COMMAND_FORMAT: number = Math.max(...specs.map(({ since = 1 }) => since))
+
+/** In any case; undefined if there is no such command in that format. */
+export function commandNamed(name: string, format: number = COMMAND_FORMAT): CommandSpec | undefined {
+  const spec = byName.get(name) ?? byName.get(name.toLowerCase())
+  return spec?.since !== undefined && spec.since > format ? undefined : spec
 }
 
 /** In lower case. */
@@ -77,8 +84,12 @@ export function fitsArity({ arity }: Pick<CommandSpec, 'arity'>, argumentCount: 
 const SHOWN_CHARACTERS = 128
 
 /** The error of a call whose command does not exist, or takes another number of arguments; undefined of others. */
-export function faultOfCall(name: string, args: readonly Uint8Array[]): FaultReply | undefined {
-  const spec = commandNamed(name)
+export function faultOfCall(
+  name: string,
+  args: readonly Uint8Array[],
+  format: number = COMMAND_FORMAT,
+): FaultReply | undefined {
+  const spec = commandNamed(name, format)
   if (spec === undefined) return unknownCommand(name, args)
   if (fitsArity(spec, args.length)) return undefined
   return wrongArity(spec.name)

@@ -27,6 +27,8 @@ export interface NodeCard {
   readonly holds: readonly HeldShard[]
   /** Where it listens for clients of Redis; undefined if it does not. */
   readonly door?: Place | undefined
+  /** The highest format of commands that its release knows; of releases that do not say so, the first. */
+  readonly format?: number
 }
 
 /** Where a process of machine `from` reaches a node; undefined if it cannot. */

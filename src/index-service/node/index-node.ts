@@ -1,8 +1,9 @@
 import { thisMachine } from '../../cluster/index.ts'
-import type { AppendPolicy } from '../../consensus/index.ts'
+import { type AppendPolicy, FIRST_FORMAT } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexClient } from '../client/index-client.ts'
+import { COMMAND_FORMAT } from '../commands/table.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { KeyListeners, OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
 import type { Call } from '../state/shard-command.ts'
@@ -21,11 +22,12 @@ import {
 } from './index-contract.ts'
 import { IndexMeter, ShardState, type ShardStateNumber } from './index-meter.ts'
 import { IndexServer } from './index-server.ts'
+import { KeptShards } from './kept-shards.ts'
 import type { ListenPlace } from './listen-place.ts'
 import { NodeCards } from './node-cards.ts'
 import { NodeLines } from './node-lines.ts'
 import { NodeMembers } from './node-members.ts'
-import { holdersOf, leaderWanted } from './placement.ts'
+import { holdersOf, leaderWanted, mayLeave } from './placement.ts'
 import { ShardReplica } from './shard-replica.ts'
 import { SlowLog } from './slow-log.ts'
 
@@ -64,11 +66,14 @@ const LOOK_MS = 250
  *
  * 1. A member that is to hold it opens it, and follows its log. When it has everything, its card says so.
  * 2. Once the cards of all that are to hold it say so, one that is not to hold it any more leaves the log. Of several,
- *    the one with the lowest rank does; the next one waits until its card no longer has the shard.
+ *    the one with the lowest rank does; the next one waits until that one has been replaced: see {@link mayLeave}.
  * 3. The log then lacks a voter, and one that follows takes its place.
  *
  * So a shard always has as many replicas as voters are wanted, and at least a majority of them votes. Leaders are
  * spread over the holders: one that leads a shard which another is to lead hands it over, one at a time.
+ *
+ * A node that begins opens whatever its directory has logs of, too. Its rank is another one than before, and so it may
+ * not be to hold them. But they may be a majority's, without which no other member has what was answered.
  */
 export class IndexNode implements IndexPort, AsyncDisposable {
   readonly name: string
@@ -83,6 +88,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly #group: RegionGroup
   readonly #options: NodeOptions
   readonly #machine = thisMachine().space
+  readonly #kept: KeptShards | undefined
   readonly #replicas = new Map<number, ShardReplica>()
   /** Shards that are being opened or closed. */
   readonly #changing = new Map<number, Promise<void>>()
@@ -117,7 +123,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.slowLog = new SlowLog(options.slowerThanUs)
     this.#meter = new IndexMeter(options.name)
     this.#eviction = options.eviction
-    const { name, inFlightMax } = options
+    const { name, inFlightMax, directory } = options
+    this.#kept = directory === undefined ? undefined : new KeptShards(directory, options.shards)
     this.#remote = new IndexClient({ name, inFlightMax, places: () => this.#places() })
     const cards = (): readonly NodeCard[] => this.#members.cards
     this.#lines = new NodeLines({
@@ -282,6 +289,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       timeoutMs,
       signal: signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]),
     }
+    for (const shard of this.#kept?.here ?? [])
+      if (!wanted.includes(shard)) this.#change(shard, this.#openShard(shard, this.#untilClosed))
     const opened = wanted.map((shard) => this.#openShard(shard, limits))
     this.#show()
     await Promise.all(opened)
@@ -328,10 +337,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     return holdersOf(shard, ranks, replicas)
   }
 
+  get #untilClosed(): { readonly timeoutMs: number; readonly signal: AbortSignal } {
+    return { timeoutMs: Number.POSITIVE_INFINITY, signal: this.#stop.signal }
+  }
+
   /** Open what is to be held here, leave what others hold, and hand over what others are to lead. */
   #move(): void {
     if (this.#group.closed || this.#closing !== undefined) return
-    const limits = { timeoutMs: Number.POSITIVE_INFINITY, signal: this.#stop.signal }
+    this.#kept?.held(this.#members.cards.flatMap(({ holds }) => holds.map(({ shard }) => shard)))
     for (let shard = 0; shard < this.shards; shard += 1) {
       if (this.#changing.has(shard)) continue
       const holders = this.#holders(shard)
@@ -342,8 +355,12 @@ export class IndexNode implements IndexPort, AsyncDisposable {
         this.#change(shard, this.#closeShard(shard))
         continue
       }
-      if (holders.includes(this.rank) && replica === undefined) this.#change(shard, this.#openShard(shard, limits))
-      else if (!holders.includes(this.rank) && replica !== undefined && this.#mayLeave(shard, holders))
+      if (holders.includes(this.rank) && replica === undefined)
+        this.#change(shard, this.#openShard(shard, this.#untilClosed))
+      else if (
+        replica !== undefined &&
+        mayLeave(this.rank, { holders, have: this.#have(shard), voters: replica.voters })
+      )
         this.#change(shard, this.#closeShard(shard))
     }
     this.#spreadLeaders()
@@ -373,17 +390,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       })
   }
 
+  #have(shard: number): readonly number[] {
+    const cards = this.#members.cards.filter(({ holds }) => holds.some((held) => held.shard === shard))
+    return cards.map(({ rank }) => rank)
+  }
+
   /** Of the node of that rank, if it holds the shard. */
   #cardOf(rank: number, shard: number): NodeCard | undefined {
     return this.#members.cards.find((card) => card.rank === rank && card.holds.some((held) => held.shard === shard))
-  }
-
-  #mayLeave(shard: number, holders: readonly number[]): boolean {
-    const have = this.#members.cards
-      .filter(({ holds }) => holds.some((held) => held.shard === shard))
-      .map(({ rank }) => rank)
-    const surplus = have.filter((rank) => !holders.includes(rank))
-    return holders.every((rank) => have.includes(rank)) && Math.min(...surplus) === this.rank
   }
 
   #change(shard: number, change: Promise<void>): void {
@@ -408,13 +422,16 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
       admission: new Admission({ name, callsMax: inFlightMax, shortens: false }),
       replicas,
-      directory: directory === undefined || this.shards === 1 ? directory : `${directory}/${shard}`,
+      directory: directory && KeptShards.placeOf(directory, this.shards, shard),
       append,
       memoryBytes: Math.ceil(memoryBytes / this.shards),
       eviction: this.#evictionOfShard,
       founders: this.#founders(shard),
+      isFounded: this.#kept?.isFounded(shard) === true,
+      commonFormat: () => Math.min(...this.#members.cards.map(({ format = FIRST_FORMAT }) => format)),
       thread,
       listeners: this.#listenersOf(shard),
+      elsewhere: this.#remote.shard(shard),
       ...limits,
     }).finally(() => this.#moving.delete(shard))
     // It may have been set meanwhile.
@@ -437,12 +454,13 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     }
   }
 
+  /** The others know first, so that no one asks for it here. One that is over has nothing to answer. */
   async #closeShard(shard: number): Promise<void> {
     const replica = this.#replicas.get(shard)!
     this.#replicas.delete(shard)
     this.#moving.set(shard, ShardState.Leaving)
-    await replica.close().finally(() => this.#moving.delete(shard))
     this.#members.tell(this.#card())
+    await (replica.isOver ? replica.close() : replica.leave()).finally(() => this.#moving.delete(shard))
   }
 
   /** For those who look from outside. */
@@ -455,7 +473,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   #card(): NodeCard {
     const { here, beyond } = this.#server
     const holds = [...this.#replicas].map(([shard, { tableDescriptor }]) => ({ shard, table: tableDescriptor }))
-    return { rank: this.rank, processId: process.pid, machine: this.#machine, here, beyond, holds, door: this.#door }
+    const place = { rank: this.rank, processId: process.pid, machine: this.#machine, here, beyond }
+    return { ...place, holds, door: this.#door, format: COMMAND_FORMAT }
   }
 
   #places(): readonly Place[] {

@@ -17,3 +17,25 @@ export function leaderWanted(shard: number, holders: readonly number[]): number 
   const inOrder = [...holders].sort((one, other) => one - other)
   return inOrder[shard % inOrder.length]!
 }
+
+/** What a member knows of a shard, as ranks. */
+export interface ShardMembers {
+  /** Those that are to hold it. */
+  readonly holders: readonly number[]
+  /** Those that have it. */
+  readonly have: readonly number[]
+  /** Those that vote; undefined: not known, and -1: one that no one has met. */
+  readonly voters: readonly number[] | undefined
+}
+
+/**
+ * Whether the member `own` is to leave a shard. All that are to hold it have it. Of those that are not, this one has
+ * the lowest rank. If it votes, all other voters have the shard. Else two of three could be gone before the first one
+ * was replaced, and the third could not replace them.
+ */
+export function mayLeave(own: number, { holders, have, voters }: ShardMembers): boolean {
+  const surplus = have.filter((rank) => !holders.includes(rank))
+  if (!holders.every((rank) => have.includes(rank)) || Math.min(...surplus) !== own || voters === undefined)
+    return false
+  return !voters.includes(own) || voters.every((rank) => have.includes(rank))
+}

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import {
   type AppendPolicy,
   ConsensusError,
@@ -11,6 +11,7 @@ import type { RegionGroup } from '../../dsm/index.ts'
 import { TIMER_MS_MAX } from '../../native/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
+import { COMMAND_FORMAT } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
 import { againUntilKnown, type LocatedOrNot, locate } from '../located.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
@@ -33,7 +34,7 @@ import { HotKeys } from './hot-keys.ts'
 import type { HotKey, HotKeysRequest } from './index-contract.ts'
 import { type Program, ProgramLine } from './program-line.ts'
 import { ShardBackups } from './shard-backups.ts'
-import { rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
+import { LEFT, rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
 
 /** What a replica is opened with. */
 export interface ShardReplicaOptions {
@@ -50,6 +51,12 @@ export interface ShardReplicaOptions {
   readonly signal: AbortSignal | undefined
   /** In a group of a fixed size, the ranks that found it. */
   readonly founders: readonly number[]
+  /** The shard has begun, wherever that was. */
+  readonly isFounded: boolean
+  /** The lowest format of commands that all nodes know. */
+  readonly commonFormat: () => number
+  /** The shard on other nodes, for calls that come or wait when this one leaves it. */
+  readonly elsewhere: ShardPort
   /** Are told what happens to keys, in each process that holds the shard. */
   readonly listeners: KeyListeners
 }
@@ -78,6 +85,9 @@ const SWEEPS_MAX = 16
 const SWEEP_TIMEOUT_MS = 5000
 /** How long a call that may wait may take to be known to the state. */
 const PROPOSE_MS = 30_000
+/** How long calls that came may take when the node leaves the shard. */
+const DRAIN_MS_MAX = 5000
+const DRAIN_LOOK_MS = 5
 const BACKUP_LIMITS: CallLimits = { timeoutMs: 30_000, signal: undefined }
 
 /** A node's replica of a shard, which it reads itself and changes through the log. */
@@ -103,6 +113,8 @@ export class ShardReplica implements ShardPort {
   /** Its own memory, as others see it. */
   #places: TableReader | undefined
   #isSweeping = false
+  readonly #elsewhere: ShardPort
+  #isLeaving = false
   #closing: Promise<void> | undefined
 
   private constructor(parts: {
@@ -116,6 +128,7 @@ export class ShardReplica implements ShardPort {
     readonly memoryBytes: number
     readonly eviction: EvictionSettings
     readonly backups: ShardBackups
+    readonly elsewhere: ShardPort
   }) {
     this.name = parts.name
     this.rank = parts.group.rank
@@ -146,6 +159,7 @@ export class ShardReplica implements ShardPort {
     )
     this.evict(parts.eviction)
     this.#backups = parts.backups
+    this.#elsewhere = parts.elsewhere
     this.#hotKeys = new HotKeys(parts.table, parts.shard, () => parts.replicated.leader?.isSelf === true)
     parts.replicated.onApplied = (index) => parts.table.publish(index)
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref()
@@ -153,7 +167,19 @@ export class ShardReplica implements ShardPort {
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
   static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
-    const { name, replicas, directory, append, memoryBytes, thread, timeoutMs, signal, founders } = options
+    const {
+      name,
+      replicas,
+      directory,
+      append,
+      memoryBytes,
+      thread,
+      timeoutMs,
+      signal,
+      founders,
+      isFounded,
+      commonFormat,
+    } = options
     const table = new RecordTable()
     const waiting = new WaitingCalls(group.rank)
     let replica: ShardReplica
@@ -186,12 +212,20 @@ export class ShardReplica implements ShardPort {
         thread,
         timeoutMs,
         founders,
+        expectsLog: isFounded,
+        formats: {
+          known: COMMAND_FORMAT,
+          common: commonFormat,
+          inForce: (format) => {
+            shard.format = format
+          },
+        },
         // No one asks for them, and they may be long.
         changesKept: 0,
         ...(directory === undefined ? {} : { directory }),
         ...(signal === undefined ? {} : { signal }),
       })
-      const { admission, eviction } = options
+      const { admission, eviction, elsewhere } = options
       replica = new ShardReplica({
         group,
         name,
@@ -203,6 +237,7 @@ export class ShardReplica implements ShardPort {
         memoryBytes,
         eviction,
         backups,
+        elsewhere,
       })
       return replica
     } catch (error) {
@@ -219,6 +254,11 @@ export class ShardReplica implements ShardPort {
   /** Rank of the leader; undefined while none is known. */
   get leader(): number | undefined {
     return this.#replicated.leader?.leader
+  }
+
+  /** Ranks that vote, -1 for one that is not known; undefined until this replica has heard from a leader. */
+  get voters(): readonly number[] | undefined {
+    return this.#replicated.voters
   }
 
   get readers(): ReadersOf {
@@ -245,6 +285,7 @@ export class ShardReplica implements ShardPort {
     limits: CallLimits,
     apart: boolean = false,
   ): Promise<readonly Reply[] | null> {
+    if (this.#isLeaving) return await this.#elsewhere.run(calls, watched, limits, apart)
     const plain = watched !== undefined ? { calls, watched, apart } : apart ? { calls, apart } : { calls }
     const command = this.#bound === undefined ? plain : { ...plain, bound: this.#bound }
     const propose = (left: CallLimits) => this.#propose(command, left)
@@ -253,6 +294,7 @@ export class ShardReplica implements ShardPort {
   }
 
   async runPacked(packed: PackedCalls, limits: CallLimits): Promise<readonly Reply[]> {
+    if (this.#isLeaving) return await this.#elsewhere.runPacked(packed, limits)
     const plain = packed.count > 1 ? { packed, apart: true } : { packed }
     const command = this.#bound === undefined ? plain : { ...plain, bound: this.#bound }
     const admit = () => this.#evictor.admit(packed, (left) => this.#propose(command, left), limits)
@@ -260,10 +302,12 @@ export class ShardReplica implements ShardPort {
   }
 
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
+    if (this.#isLeaving) return this.#elsewhere.read(calls, limits)
     return this.#admission.during(0, () => this.#query((shard) => shard.read(calls, Date.now()), limits))
   }
 
   versions(keys: readonly Uint8Array[], limits: CallLimits, db: number = 0): Promise<readonly number[]> {
+    if (this.#isLeaving) return this.#elsewhere.versions(keys, limits, db)
     const read = (shard: ShardMachine) => keys.map((key) => shard.versionOf(key, Date.now(), db))
     return this.#admission.during(0, () => this.#query(read, limits))
   }
@@ -282,9 +326,17 @@ export class ShardReplica implements ShardPort {
   }
 
   async wait(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply> {
+    const endMs = performance.now() + waitMs
+    const reply = this.#isLeaving ? LEFT : await this.#waitHere(call, waitMs, signal)
+    if (reply !== LEFT) return reply
+    const leftMs = waitMs === 0 ? 0 : Math.max(1, endMs - performance.now())
+    return await this.#elsewhere.wait(call, leftMs, signal)
+  }
+
+  async #waitHere(call: Call, waitMs: number, signal: AbortSignal | undefined): Promise<Reply | typeof LEFT> {
     signal?.throwIfAborted()
-    let served: (reply: Reply) => void = () => undefined
-    const comes = new Promise<Reply>((resolve) => {
+    let served: (reply: Reply | typeof LEFT) => void = () => undefined
+    const comes = new Promise<Reply | typeof LEFT>((resolve) => {
       served = resolve
     })
     const waiter = this.#waiting.add(served)
@@ -295,12 +347,12 @@ export class ShardReplica implements ShardPort {
       const answer = await this.#evictor.admit([call], propose, limits)
       if (Array.isArray(answer)) return (answer as readonly Reply[])[0]!
       const reply = await Promise.race([comes, over(waitMs, signal)])
-      if (reply !== OVER) return reply
+      if (reply !== OVER && reply !== LEFT) return reply
       // It may have been served in this moment.
       const last = await this.#propose({ cancel: waiter }, limits)
       if ('served' in last!) return last.served
       signal?.throwIfAborted()
-      return null
+      return reply === LEFT ? LEFT : null
     } finally {
       this.#waiting.remove(waiter)
     }
@@ -328,6 +380,7 @@ export class ShardReplica implements ShardPort {
   }
 
   async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot> {
+    if (this.#isLeaving) return await this.#elsewhere.locate(key, limits, field)
     return await againUntilKnown(limits, () => {
       if (!this.#isFresh()) return undefined
       this.#places ??= TableReader.open(process.pid, this.#table.descriptor)
@@ -340,6 +393,7 @@ export class ShardReplica implements ShardPort {
   }
 
   async sizes(request: SizesRequest, limits: CallLimits): Promise<SizesPart> {
+    if (this.#isLeaving) return await this.#elsewhere.sizes(request, limits)
     const part = await this.#query((shard) => shard.sizesPart(request, Date.now()), limits)
     // A query of a leader takes no turn of the event loop: others would wait for all parts.
     await turn()
@@ -372,6 +426,16 @@ export class ShardReplica implements ShardPort {
   /** Let another rank lead. False if it cannot, or this one does not. @throws ConsensusError */
   transferLeadership(rank: number): Promise<boolean> {
     return this.#replicated.transferLeadership(rank)
+  }
+
+  /** Calls that came are answered, those that wait go on waiting where the shard is, and it is closed. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true
+    this.#waiting.leave()
+    const endMs = performance.now() + DRAIN_MS_MAX
+    while ((this.#admission.calls > 0 || this.#waiting.size > 0) && performance.now() < endMs)
+      await sleep(DRAIN_LOOK_MS)
+    await this.close()
   }
 
   close(): Promise<void> {

@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type { Reply } from '../commands/reply.ts'
 
+/** What a call gets that is to wait somewhere else. */
+export const LEFT: unique symbol = Symbol('the shard has left this node')
+
 /** A waiter is the rank of its node, and a number there. Ranks are below this. */
 const RANK_UNIT = 2 ** 40
 const START_MAX = 2 ** 39
@@ -15,7 +18,7 @@ export class WaitingCalls {
   readonly #rank: number
   /** A node that begins again must not take what its former self has waited for. */
   #next = randomInt(1, START_MAX)
-  readonly #resolve = new Map<number, (reply: Reply) => void>()
+  readonly #resolve = new Map<number, (reply: Reply | typeof LEFT) => void>()
 
   constructor(rank: number) {
     this.#rank = rank
@@ -25,8 +28,8 @@ export class WaitingCalls {
     return this.#resolve.size
   }
 
-  /** A new waiter; `served` is called at most once. */
-  add(served: (reply: Reply) => void): number {
+  /** A new waiter; the first call of `served` counts. */
+  add(served: (reply: Reply | typeof LEFT) => void): number {
     const waiter = this.#rank * RANK_UNIT + this.#next
     this.#next += 1
     this.#resolve.set(waiter, served)
@@ -40,6 +43,11 @@ export class WaitingCalls {
   /** It is over, one way or the other. */
   remove(waiter: number): void {
     this.#resolve.delete(waiter)
+  }
+
+  /** All are to wait somewhere else. */
+  leave(): void {
+    for (const resolve of this.#resolve.values()) resolve(LEFT)
   }
 
   /** The state has something for a waiter. */

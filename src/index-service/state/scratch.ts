@@ -17,6 +17,8 @@ export interface ScratchOptions {
   readonly index: number
   /** The memory is used up, so what needs more of it is refused. */
   readonly isFull: boolean
+  /** The format of commands that is in force. */
+  readonly format: number
 }
 
 /** Commands about the keys of a database, or of all, without their names. */
@@ -39,6 +41,7 @@ export class ShardScratch {
   readonly timeMs: number
   /** The memory is used up. */
   readonly isFull: boolean
+  readonly #format: number
   readonly #source: Databases
   readonly #own: Databases
   readonly #context: Writable<CommandContext>
@@ -48,7 +51,8 @@ export class ShardScratch {
   /** Spaces whose keys are not those of the source any more. */
   readonly #flushed = new Set<number>()
 
-  constructor({ source, timeMs, index, isFull }: ScratchOptions) {
+  constructor({ source, timeMs, index, isFull, format }: ScratchOptions) {
+    this.#format = format
     this.#source = source
     this.timeMs = timeMs
     this.isFull = isFull
@@ -83,7 +87,7 @@ export class ShardScratch {
   /** A command that may wait answers at once. `mayFill`: it is done even if the memory is used up. */
   call(call: Call, mayFill: boolean = false): Reply {
     const { name, args, db = 0 } = call
-    const fault = faultOfCall(name, args)
+    const fault = faultOfCall(name, args, this.#format)
     if (fault !== undefined) return fault
     const spec = commandNamed(name)!
     if (spec.needsMemory && this.isFull && !mayFill) return OUT_OF_MEMORY

@@ -1,4 +1,4 @@
-import type { ApplyContext, ReplicatedMachine } from '../../consensus/index.ts'
+import { type ApplyContext, ConsensusError, FIRST_FORMAT, type ReplicatedMachine } from '../../consensus/index.ts'
 import { DefectError } from '../../native/index.ts'
 import { Blocked, type CommandContext, type CommandSpec } from '../commands/command.ts'
 import { faultOfLengths } from '../commands/limits.ts'
@@ -18,7 +18,10 @@ import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { chooseVictims, type EvictionRule } from './victims.ts'
 import { type Waiter, Waiters } from './waiters.ts'
 
-/** Raised whenever anything in the format of snapshots changes. */
+/**
+ * Raised whenever anything in snapshots changes. A release that has a further one writes it only while a format of
+ * commands is in force that came with it: older releases take snapshots, too.
+ */
 const SNAPSHOT_VERSION = 3
 /** Removed by one command at most, so that none takes long. */
 const EXPIRED_MAX = 1000
@@ -72,6 +75,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
   /** Is told which keys calls use, while someone wants to know. `isRead`: outside of the log, in this process alone. */
   onUse: ((db: number, key: Uint8Array, isRead: boolean) => void) | undefined
+  /** The format of commands that is in force: see `MachineFormats`. */
+  format: number = FIRST_FORMAT
   readonly #databases: Databases
   readonly #events: KeyEvents | undefined
   /** Of the last command in the log. */
@@ -227,7 +232,9 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   scratch(nowMs: number, bound: number = Infinity): ShardScratch {
     this.#beginRead(nowMs)
     this.#bound = Math.min(this.#memoryMax, bound)
-    return new ShardScratch({ source: this.#databases, timeMs: nowMs, index: this.#index, isFull: this.#isFull })
+    const { format } = this
+    const source = this.#databases
+    return new ShardScratch({ source, timeMs: nowMs, index: this.#index, isFull: this.#isFull, format })
   }
 
   get #isFull(): boolean {
@@ -247,7 +254,10 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   restore(chunks: readonly Uint8Array[]): void {
     const reader = new SnapshotReader(chunks)
     const version = reader.count()
-    if (version !== SNAPSHOT_VERSION) throw new RangeError(`a snapshot of a shard has the unknown format ${version}`)
+    if (version !== SNAPSHOT_VERSION) {
+      const what = `the snapshot of a shard has version ${version}, and this release of Aether reads ${SNAPSHOT_VERSION}`
+      throw new ConsensusError('SNAPSHOT_VERSION', `${what}; install the release that wrote it`)
+    }
     this.#index = reader.f64()
     this.#timeMs = reader.f64()
     this.#records.nowMs = this.#timeMs
@@ -372,8 +382,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   #run({ name, args, db = 0, origin }: Call): Reply | Blocked {
-    const spec = commandNamed(name)
-    if (spec === undefined || !fitsArity(spec, args.length)) return faultOfCall(name, args)!
+    const spec = commandNamed(name, this.format)
+    if (spec === undefined || !fitsArity(spec, args.length)) return faultOfCall(name, args, this.format)!
     if (spec.needsMemory && !this.#isAdmitted && this.#isFull) return OUT_OF_MEMORY
     if (db !== 0 && !Databases.has(db)) return NO_DATABASE
     const tooLong = faultOfLengths(spec, args)

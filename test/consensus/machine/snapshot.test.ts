@@ -163,8 +163,8 @@ function withHeader(chunks: readonly Uint8Array[], change: (header: Buffer) => v
 
 test('a snapshot of another version, or something else, is refused', () => {
   const chunks = takeSnapshot(applied().applier)
-  const version = withHeader(chunks, (header) => header.writeUInt32LE(2, 16))
-  refused(version, 'version 2', 'ERR_AETHER_CONSENSUS_SNAPSHOT_VERSION')
+  const version = withHeader(chunks, (header) => header.writeUInt32LE(3, 16))
+  refused(version, 'version 3', 'ERR_AETHER_CONSENSUS_SNAPSHOT_VERSION')
   refused(
     withHeader(chunks, (header) => header.write('else', 12)),
     'no magic',

@@ -1,30 +1,40 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../../../src/runtime/index.ts'
 import { assertLinearizable } from '../../consensus/histories.ts'
-import { RankProcess } from '../../support/rank-process.ts'
+import type { Machines } from '../../support/machines.ts'
+import type { RankProcess } from '../../support/rank-process.ts'
+import { loadCallsOf, unlinearizableParts } from './load-calls.ts'
+import { signalTo, TortureGround } from './torture-ground.ts'
 
-const fixture = new URL('../fixtures/index-process.js', import.meta.url)
-const NODES = 3
+const nodeFixture = new URL('../fixtures/index-process.js', import.meta.url)
+const loadFixture = new URL('../fixtures/load-process.js', import.meta.url)
+const REPLICAS = 3
+const NODES_MAX = 5
 const KEYS = 12
-/** Much, for busy machines, and shorter than nodes are stopped for. */
-const LEASE_MS = 4000
+const CLIENTS = 2
+const LOAD_CLIENTS = 2
+/** Longer than the lease. */
 const STOPPED_MS = 6000
 /** A node that was stopped for longer is of the group no longer. Clients may still ask it for this time. */
 const LATE_MS = 300
+/** Shorter than the lease, and long enough for a change of leader. */
+const PAUSED_MS_MAX = 1000
 /** Much, for busy machines. */
 const WHOLE_MS_MAX = 45_000
 
-const actions = ['kill', 'kill without files', 'stop', 'pause', 'add and kill', 'kill all'] as const
+const anywhere = ['kill', 'kill without files', 'kill majority', 'kill all', 'stop', 'pause', 'kill client'] as const
+const onOneMachine = [...anywhere, 'add and kill', 'add', 'leave'] as const
+const amongMachines = [...anywhere, 'unplug', 'flicker'] as const
+type Action = (typeof onOneMachine)[number] | (typeof amongMachines)[number]
 
 interface Node {
   readonly process: RankProcess
   readonly rank: number
   readonly directory: string
+  readonly place: number
 }
 
 interface Pairs {
@@ -36,147 +46,219 @@ interface Pairs {
 }
 
 interface Status {
+  readonly term: number
   readonly isLeader: boolean
   readonly voters?: readonly number[]
   readonly lags: readonly { readonly entries: number }[]
 }
 
+/** What a torture begins with. */
+export interface TorturePlan {
+  readonly seed: number
+  readonly shards: number
+  readonly timeMs: number
+  /** Nodes at the beginning, on one machine. */
+  readonly nodes?: number
+  /** All but the last one have a node each. */
+  readonly machines?: Machines
+}
+
 /** Nodes of an index that are killed, stopped and begun again, while clients read and write. */
 export class IndexTorture {
   readonly #name: string
+  readonly #plan: TorturePlan
+  readonly #ground: TortureGround
   readonly #random: Random
-  readonly #folder = mkdtempSync(join(tmpdir(), 'aether-index-torture-'))
-  readonly #started: RankProcess[] = []
+  readonly #load: RankProcess[] = []
   #nodes: Node[] = []
   #lives = 0
   #directories = 0
+  #clients = 0
 
-  readonly #shards: number
-
-  private constructor(seed: number, shards: number) {
-    this.#shards = shards
-    this.#name = `torture-${process.pid}-${seed}`
-    this.#random = new Random(seed)
+  private constructor(plan: TorturePlan) {
+    this.#plan = plan
+    this.#ground = new TortureGround(plan.machines)
+    this.#name = `torture-${process.pid}-${plan.seed}`
+    this.#random = new Random(plan.seed)
   }
 
-  /** For this time; what was done, and what calls came to. */
-  static async run(seed: number, shards: number, timeMs: number): Promise<string> {
-    const torture = new IndexTorture(seed, shards)
+  /** What was done, and what calls came to. */
+  static async run(plan: TorturePlan): Promise<string> {
+    const torture = new IndexTorture(plan)
     try {
-      return await torture.#run(timeMs)
+      return await torture.#run()
     } finally {
-      await Promise.all(torture.#started.map((each) => each.kill()))
-      rmSync(torture.#folder, { recursive: true, force: true })
+      await torture.#ground.end()
     }
   }
 
-  async #run(timeMs: number): Promise<string> {
-    await this.#begin(Array.from({ length: NODES }, () => this.#freshDirectory()))
-    const clients = [this.#start(), this.#start()]
-    for (const each of clients) await each.call('connect', this.#name)
-    const path = join(this.#folder, 'history')
+  get #loadPath(): string {
+    return join(this.#ground.folder, 'load')
+  }
+
+  async #run(): Promise<string> {
+    const count = this.#ground.nodePlaces ?? this.#plan.nodes ?? REPLICAS
+    await this.#begin(Array.from({ length: count }, (_, place) => ({ directory: this.#freshDirectory(), place })))
+    const clients = await Promise.all(
+      Array.from({ length: CLIENTS }, (_, number) => this.#ground.startClient(nodeFixture, number)),
+    )
+    for (const each of clients) await each.call('connect', this.#name, this.#ground.connectOptions)
+    const path = join(this.#ground.folder, 'history')
     await clients[0]!.call('fill', 0, 300, 100)
+    for (let number = 0; number < LOAD_CLIENTS; number += 1) this.#load.push(await this.#loadClient())
+    await this.#load[0]!.call('fill')
+    for (const each of this.#load) await this.#beginLoad(each)
     for (const [place, client] of clients.entries()) {
       await client.call('begin', path, place * 10, 3, KEYS, 4)
       await client.call('beginPairs', place * 10, 2, 4)
     }
-    const done: string[] = []
-    for (const endMs = performance.now() + timeMs; performance.now() < endMs; ) {
-      await sleep(100 + this.#random.below(300))
-      const action = actions[this.#random.below(actions.length)]!
-      done.push(action)
-      await this.#do(action)
-      await this.#untilWhole(done)
-    }
-    await Promise.all(clients.map((client) => client.call('stop')))
+    const done = await this.#actions()
+    await Promise.all([...clients, ...this.#load].map((client) => client.call('stop')))
     const pairs = await Promise.all(clients.map((client) => client.call<Pairs>('pairs')))
     const sum = (of: keyof Pairs): number => pairs.reduce((total, each) => total + each[of], 0)
     const calls = assertLinearizable(path)
+    const loaded = loadCallsOf(this.#loadPath, this.#plan.shards)
+    assert.deepEqual(unlinearizableParts(loaded), [], this.#loadPath)
     assert.deepEqual([sum('unequal'), sum('missing')], [0, 0], 'raised together, and nothing lost')
     const [a, b] = await Promise.all(['{pair}a', '{pair}b'].map((key) => clients[0]!.call<string>('get', key)))
     assert.equal(a, b)
     const [least, most] = [sum('answered'), sum('answered') + sum('unknown')]
     assert.ok(Number(a) >= least && Number(a) <= most, `${a} is not from ${least} to ${most}`)
     for (const client of clients) assert.equal(await client.call('countKeys', 'filled', 300), 300)
-    return `${done.join(', ')}: ${calls} calls of registers, ${least} transactions, ${sum('unknown')} unknown, ${sum('refused')} refused`
+    const figures = `${calls} calls of registers, ${loaded.length} of the load, ${least} transactions`
+    return `${done.join(', ')}: ${figures}, ${sum('unknown')} unknown, ${sum('refused')} refused`
   }
 
-  async #do(action: (typeof actions)[number]): Promise<void> {
+  async #actions(): Promise<readonly Action[]> {
+    const actions: readonly Action[] = this.#ground.machines === undefined ? onOneMachine : amongMachines
+    const done: Action[] = []
+    for (const endMs = performance.now() + this.#plan.timeMs; performance.now() < endMs; ) {
+      await sleep(100 + this.#random.below(300))
+      const action = actions[this.#random.below(actions.length)]!
+      done.push(action)
+      await this.#do(action)
+      await this.#untilWhole(done)
+    }
+    return done
+  }
+
+  async #do(action: Action): Promise<void> {
     const at = this.#random.below(this.#nodes.length)
     const node = this.#nodes[at]!
     switch (action) {
       case 'kill':
+        return await this.#replace([node], [node])
       case 'kill without files':
-        await node.process.kill()
-        this.#nodes.splice(at, 1)
-        return await this.#add(action === 'kill' ? node.directory : this.#freshDirectory())
+        return await this.#replace([node], [{ directory: this.#freshDirectory(), place: node.place }])
+      case 'kill majority': {
+        const some = [node, this.#nodes[(at + 1) % this.#nodes.length]!]
+        if (this.#ground.machines === undefined) return await this.#replace(some, some.toReversed())
+        // The others cannot tell whether they were cut off, and end.
+        await Promise.all(some.map((each) => each.process.kill()))
+        await Promise.all(this.#nodes.map((each) => each.process.ended()))
+        return await this.#begin(this.#nodes.splice(0).toReversed())
+      }
       case 'pause':
-        await node.process.stop()
-        await sleep(1 + this.#random.below(1000))
-        node.process.child.kill('SIGCONT')
+        signalTo(node.process, 'SIGSTOP')
+        await sleep(1 + this.#random.below(PAUSED_MS_MAX))
+        signalTo(node.process, 'SIGCONT')
         return
       case 'stop':
-        await node.process.stop()
+        signalTo(node.process, 'SIGSTOP')
         await sleep(STOPPED_MS)
-        node.process.child.kill('SIGCONT')
+        signalTo(node.process, 'SIGCONT')
         await sleep(LATE_MS)
-        await node.process.kill()
-        this.#nodes.splice(at, 1)
-        return await this.#add(node.directory)
+        return await this.#replace([node], [node])
       case 'add and kill':
-        await this.#add(this.#freshDirectory())
-        this.#nodes.splice(at, 1)
-        await node.process.kill()
+        await this.#add({ directory: this.#freshDirectory(), place: 0 })
+        return await this.#replace([node], [])
+      case 'add':
+        if (this.#nodes.length < NODES_MAX) await this.#add({ directory: this.#freshDirectory(), place: 0 })
         return
+      case 'leave':
+        if (this.#nodes.length === REPLICAS) return
+        await node.process.call('closeGroup')
+        return await this.#replace([node], [])
+      case 'unplug':
+        this.#ground.machines!.networks.unplug(node.place)
+        await node.process.ended()
+        this.#ground.machines!.networks.plug(node.place)
+        return await this.#replace([node], [node])
+      case 'flicker':
+        this.#ground.machines!.networks.unplug(node.place)
+        await sleep(1 + this.#random.below(PAUSED_MS_MAX))
+        this.#ground.machines!.networks.plug(node.place)
+        return
+      case 'kill client':
+        await this.#load.shift()!.kill()
+        this.#load.push(await this.#loadClient())
+        return await this.#beginLoad(this.#load.at(-1)!)
       case 'kill all': {
         const all = this.#nodes.splice(0)
         await Promise.all(all.map((each) => each.process.kill()))
-        await this.#begin(all.map(({ directory }) => directory))
+        const first = this.#random.below(all.length)
+        await this.#begin([...all.slice(first), ...all.slice(0, first)].toReversed())
       }
     }
   }
 
-  #start(): RankProcess {
-    const started = new RankProcess(fixture, { AETHER_LEASE_MS: String(LEASE_MS) })
-    this.#started.push(started)
-    return started
+  async #loadClient(): Promise<RankProcess> {
+    this.#clients += 1
+    const client = await this.#ground.startClient(loadFixture, this.#clients)
+    await client.call('connect', this.#name, this.#loadPath, this.#clients, this.#ground.connectOptions)
+    return client
+  }
+
+  async #beginLoad(client: RankProcess): Promise<void> {
+    await client.call('begin', this.#clients, 20)
   }
 
   #freshDirectory(): string {
     this.#directories += 1
-    return join(this.#folder, `node-${this.#directories}`)
+    return join(this.#ground.folder, `node-${this.#directories}`)
   }
 
   /** A group of its own, since all of the former one are gone. */
-  async #begin(directories: readonly string[]): Promise<void> {
+  async #begin(places: readonly NodePlace[]): Promise<void> {
     this.#lives += 1
     const nodes: Node[] = []
-    for (const directory of directories) nodes.push(await this.#joined(directory))
+    for (const place of places) nodes.push(await this.#joined(place))
     await Promise.all(nodes.map((node) => this.#open(node)))
     this.#nodes = nodes
   }
 
-  async #add(directory: string): Promise<void> {
-    const node = await this.#joined(directory)
-    await this.#open(node)
-    this.#nodes.push(node)
+  /** Kill these at once, and start those. */
+  async #replace(gone: readonly Node[], come: readonly NodePlace[]): Promise<void> {
+    await Promise.all(gone.map((node) => node.process.kill()))
+    this.#nodes = this.#nodes.filter((node) => !gone.includes(node))
+    const nodes: Node[] = []
+    for (const place of come) nodes.push(await this.#joined(place))
+    await Promise.all(nodes.map((node) => this.#open(node)))
+    this.#nodes.push(...nodes)
   }
 
-  async #joined(directory: string): Promise<Node> {
-    const started = this.#start()
-    const rank = await started.call<number>('join', { name: `${this.#name}-${this.#lives}` })
-    return { process: started, rank, directory }
+  async #add(place: NodePlace): Promise<void> {
+    await this.#replace([], [place])
   }
 
-  async #open({ process: started, directory }: Node): Promise<void> {
-    await started.call('open', { name: this.#name, replicas: NODES, shards: this.#shards, directory })
+  async #joined({ directory, place }: NodePlace): Promise<Node> {
+    const started = await this.#ground.startNode(nodeFixture, place)
+    const options = { name: `${this.#name}-${this.#lives}`, ...this.#ground.joinOptions }
+    return { process: started, rank: await started.call<number>('join', options), directory, place }
+  }
+
+  async #open({ process: started, directory, place }: Node): Promise<void> {
+    const { shards } = this.#plan
+    const options = { name: this.#name, replicas: REPLICAS, shards, directory, timeoutMs: WHOLE_MS_MAX }
+    await started.call('open', { ...options, ...this.#ground.openOptions(place) })
   }
 
   /** Each shard has three voters that live and have nearly everything: a minority may be taken away again. */
   async #untilWhole(done: readonly string[]): Promise<void> {
+    const { shards } = this.#plan
     const endMs = performance.now() + WHOLE_MS_MAX
     for (;;) {
-      const wholes = await Promise.all(Array.from({ length: this.#shards }, (_, shard) => this.#isWhole(shard)))
+      const wholes = await Promise.all(Array.from({ length: shards }, (_, shard) => this.#isWhole(shard)))
       if (wholes.every(Boolean)) return
       if (performance.now() > endMs) {
         const told = await Promise.all(this.#nodes.map((node) => this.#told(node)))
@@ -187,7 +269,7 @@ export class IndexTorture {
   }
 
   async #told({ process: node, rank }: Node): Promise<string> {
-    const asked = [...Array(this.#shards).keys()].map((shard) => node.call('status', shard).catch(String))
+    const asked = [...Array(this.#plan.shards).keys()].map((shard) => node.call('status', shard).catch(String))
     return JSON.stringify([rank, await Promise.all(asked), await node.call('failures').catch(String)])
   }
 
@@ -196,9 +278,13 @@ export class IndexTorture {
     const all = await Promise.all(
       this.#nodes.map((node) => node.process.call<Status | undefined>('status', shard).catch(() => undefined)),
     )
-    const leads = all.find((status) => status?.isLeader === true)
+    const leading = all.filter((status) => status?.isLeader === true)
+    const leads = leading.sort((one, other) => other!.term - one!.term)[0]
     const { voters, lags = [] } = leads ?? {}
-    if (voters?.length !== NODES || !voters.every((rank) => ranks.includes(rank))) return false
+    if (voters?.length !== REPLICAS || !voters.every((rank) => ranks.includes(rank))) return false
     return lags.every(({ entries }) => entries < 100)
   }
 }
+
+/** Where a node is to run, and what it is to have. */
+type NodePlace = Pick<Node, 'directory' | 'place'>
