@@ -12,7 +12,7 @@ import {
 import type { TableMemory, TablePart } from '../memory/table-memory.ts'
 import { isTable } from '../memory/table-reader.ts'
 import type { ShardMemory } from '../node/index-contract.ts'
-import { BUFFER_BYTES, type ReadBuffer, type ReadLine } from './read-line.ts'
+import { BUFFER_BYTES, type ReadBuffer, type ReadPort } from './read-line.ts'
 
 /** A record is fetched with what is likely to be its key and value. */
 const RECORD_GUESS_BYTES = 1024
@@ -60,7 +60,7 @@ export class FetchedTable implements TableMemory {
   isBeyond = false
   /** Or in a chunk that the node has taken since it told. */
   isUnknown = false
-  readonly #line: ReadLine
+  readonly #line: ReadPort
   readonly #buffer: ReadBuffer
   readonly #memory: ShardMemory
   readonly #segments: KnownSegments
@@ -71,7 +71,7 @@ export class FetchedTable implements TableMemory {
   /** Of the part that was looked at last. */
   #order = 0
 
-  constructor(line: ReadLine, buffer: ReadBuffer, memory: ShardMemory, segments: KnownSegments) {
+  constructor(line: ReadPort, buffer: ReadBuffer, memory: ShardMemory, segments: KnownSegments) {
     this.#line = line
     this.#buffer = buffer
     this.#memory = memory

@@ -251,10 +251,7 @@ export class IndexClient implements IndexPort {
   }
 
   #best(shard: number): Met | undefined {
-    const leader = this.#known.get(shard)?.sight.leader
-    const holders = this.#holders(shard)
-    const sorted = [...holders].sort((one, other) => Number(other.rank === leader) - Number(one.rank === leader))
-    for (const card of sorted) {
+    for (const card of this.#holders(shard)) {
       const place = this.#placeOf(card)
       const met = place && this.#met.get(keyOf(place))
       if (met !== undefined) return met
@@ -262,8 +259,12 @@ export class IndexClient implements IndexPort {
     return undefined
   }
 
+  /** The leader first, unless it has just been silent: then last. */
   #holders(shard: number): readonly NodeCard[] {
-    return (this.#sight?.nodes ?? []).filter(({ holds }) => holds.some((held) => held.shard === shard))
+    const holders = (this.#sight?.nodes ?? []).filter(({ holds }) => holds.some((held) => held.shard === shard))
+    const leader = this.#known.get(shard)?.sight.leader
+    const sign = this.#remote.readsOf(shard)?.isLeaderSilent === true ? 1 : -1
+    return holders.sort((one, other) => sign * (Number(one.rank === leader) - Number(other.rank === leader)))
   }
 
   #placeOf(card: NodeCard): Place | undefined {

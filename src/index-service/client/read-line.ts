@@ -41,6 +41,9 @@ interface Posted {
   readonly settle: (isRead: boolean) => void
 }
 
+/** What reads a node's memory, piece by piece in order. */
+export type ReadPort = Pick<ReadLine, 'bytes' | 'words' | 'slowUntilMs' | 'isOver' | 'take' | 'giveBack' | 'read'>
+
 /** A connection to a node for READs alone: its processor takes no part in them. */
 export class ReadLine {
   /** For the loop that looks after it. */

@@ -9,7 +9,7 @@ import { RecordKeys } from '../state/record-format.ts'
 import { latin1Of } from '../values/latin1.ts'
 import { FetchedTable, type KnownSegments, PARTS_END, partsOfBucket, type WantedPart } from './fetched-table.ts'
 import { ForeignReads } from './foreign-reads.ts'
-import type { ReadBuffer, ReadLine } from './read-line.ts'
+import type { ReadBuffer, ReadPort } from './read-line.ts'
 import { RemoteVoter, VOTER_BYTES } from './remote-voters.ts'
 
 /** A line that takes longer is left alone for a while: its node may be stopped. */
@@ -24,7 +24,7 @@ const PLACES_MAX = 4096
 
 /** A node that holds the shard: how it is read, and what is there. */
 export interface RemoteNode {
-  readonly line: ReadLine
+  readonly line: ReadPort
   readonly memory: ShardMemory
 }
 
@@ -84,6 +84,11 @@ export class RemoteReads {
   /** It is worth to ask what has changed. */
   get isUnsure(): boolean {
     return this.isStale || this.#isDoubtful
+  }
+
+  /** READs of the leader have not come in time. */
+  get isLeaderSilent(): boolean {
+    return performance.now() < this.options.leader.line.slowUntilMs
   }
 
   string(key: Uint8Array, db: number): Promise<Looked | undefined> {
@@ -263,7 +268,7 @@ export class RemoteReads {
   }
 
   /** False if it failed, or has not come in time. */
-  async #inTime(line: ReadLine, reading: Promise<boolean>): Promise<boolean> {
+  async #inTime(line: ReadPort, reading: Promise<boolean>): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<boolean>((resolve) => {
       timer = setTimeout(() => {

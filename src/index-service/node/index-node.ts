@@ -290,8 +290,9 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     const { listen, timeoutMs, signal } = this.#options
     this.#server = await IndexServer.open(this, { listen })
     const device = this.#group.oneMachine ? READ_DEVICE : this.#group.device
-    // On other devices the memory of replicas is not found. Clients ask the nodes then.
-    if (listen !== undefined && isRead(device)) this.#reads = await ReadListener.open(listen, device)
+    // On other devices the memory of replicas is not found, or nothing listens. Clients ask the nodes then.
+    if (listen !== undefined && isRead(device))
+      this.#reads = await ReadListener.open(listen, device).catch(() => undefined)
     this.#members = new NodeMembers(this.#group, this.name, this.#card())
     const wanted = this.#wanted()
     const limits = {
