@@ -75,7 +75,10 @@ class World {
 
   /** Something happens, now and then. */
   step(): void {
-    if (this.#loading !== undefined) return this.#load()
+    if (this.#loading !== undefined) {
+      this.#load(this.#loading)
+      return
+    }
     if (this.random.below(this.pace) > 1) return
     const kind = this.random.below(400)
     if (kind < 110) this.#decide()
@@ -149,11 +152,13 @@ class World {
     this.#loading = Array.from({ length: KEYS }, (_, key) => key)
   }
 
-  #load(): void {
-    const key = this.#loading!.pop()
-    if (key !== undefined) return this.#store(key, this.history[this.applied]![key], this.applied)
-    this.#loading = undefined
-    this.#told.publish(this.applied)
+  #load(loading: number[]): void {
+    const key = loading.pop()
+    if (key !== undefined) this.#store(key, this.history[this.applied]![key], this.applied)
+    else {
+      this.#loading = undefined
+      this.#told.publish(this.applied)
+    }
   }
 }
 

@@ -16,7 +16,7 @@ import { RemoteVoter, VOTER_BYTES } from './remote-voters.ts'
 const WAIT_MS = 50
 const SLOW_MS = 500
 /** Round trips of one read. After that the node is asked. */
-const ROUNDS_MAX = 5
+const ROUNDS_MAX = 12
 /** Reads that found a change begin again as often. */
 const RESTARTS_MAX = 2
 /** Keys whose places are remembered. */
