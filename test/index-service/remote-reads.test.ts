@@ -87,7 +87,7 @@ class World {
     else if (kind < 382) this.#overwrite()
     else if (kind < 392) this.#elect()
     else if (kind < 394) this.#empty()
-    else if (kind < 395) this.table = this.table === this.#told ? this.#foreign : this.#told
+    else if (kind < 395) this.table = this.#foreign
   }
 
   /** By the leader alone. The first of its term says that it leads. */

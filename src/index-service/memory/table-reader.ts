@@ -7,7 +7,6 @@ import {
   bucketOf,
   CHUNK_SHIFT,
   HeaderWord,
-  IDENTITY_WORDS,
   LAYOUT_MAGIC,
   LAYOUT_VERSION,
   RECORD_HEAD_BYTES,
@@ -123,10 +122,12 @@ export class TableReader {
     for (let each = 0; each < tries; each += 1) {
       const reused = Atomics.load(before, HeaderWord.Reused)
       const buckets = Atomics.load(before, HeaderWord.Buckets)
-      const emptied = Atomics.load(before, EMPTIED)
+      const together = Atomics.load(before, HeaderWord.Together)
+      if (together % 2 !== 0) continue
       const found = this.#look(hash, key, buckets)
-      // Nothing that was alive at the beginning was written over meanwhile.
-      if (Atomics.load(after, HeaderWord.Reused) !== reused || Atomics.load(after, EMPTIED) !== emptied) continue
+      // Nothing that was alive at the beginning was written over meanwhile, and no change was seen in its middle.
+      if (Atomics.load(after, HeaderWord.Reused) !== reused) continue
+      if (Atomics.load(after, HeaderWord.Together) !== together) continue
       if (found === 'again' || Atomics.load(after, HeaderWord.Buckets) !== buckets) continue
       if (found !== undefined) this.#used(hash)
       return found
@@ -233,9 +234,6 @@ export class TableReader {
     return segment + ((bucket % BUCKETS_PER_SEGMENT) * BUCKET_BYTES) / UNIT_BYTES
   }
 }
-
-/** The word that counts how often all records were dropped. */
-const EMPTIED = HeaderWord.Identity + IDENTITY_WORDS - 1
 
 /** Whether a table begins with these words. */
 export function isTable(header: Uint32Array): boolean {

@@ -223,7 +223,7 @@ export const mistakes: readonly IndexMistake[] = [
   {
     name: 'a table that was emptied meanwhile is as good as any',
     breaks: 'keys seem to be gone while a snapshot comes',
-    find: ' || Atomics.load(after, EMPTIED) !== emptied',
+    find: 'if (Atomics.load(after, HeaderWord.Together) !== together) continue;',
     replace: '',
     tests: REMOTE,
   },
