@@ -6,7 +6,7 @@ import type { CallLimits } from './port.ts'
 import { expireAtOf, HEAD_BYTES, type RecordKeys, RecordType, typeOf, versionOf } from './state/record-format.ts'
 
 /** Where a value lies in the memory of a node. */
-export interface Located extends RecordPlace {
+interface Located extends RecordPlace {
   /** Of the key. */
   readonly version: number
   /** 0: it does not expire. */

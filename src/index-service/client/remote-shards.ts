@@ -32,7 +32,7 @@ export class RemoteShards {
     return this.#shards.get(shard)?.reads
   }
 
-  /** Who leads a shard, and which nodes hold it. */
+  /** Take note of a shard's leader, and of the nodes that hold it. */
   learn(sight: ShardSight, holders: readonly NodeCard[]): void {
     const { shard, leader, configuration } = sight
     const ranks = holders.map(({ rank, processId }) => `${rank} ${processId}`)

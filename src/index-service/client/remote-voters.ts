@@ -5,7 +5,7 @@ export const VOTER_BYTES: number = HeadWord.Id + 8
 
 /**
  * The head of a replica's memory of another machine, as it was READ last. Its words may have been read in any order,
- * and a follower knows less than a leader. So it leads a term only if it did so in an earlier READ: what it knows was
+ * and a follower knows less than a leader. So it leads a term only if it did so in an earlier READ. What it knows was
  * then read after it had begun to lead.
  */
 export class RemoteVoter implements VoterHead {

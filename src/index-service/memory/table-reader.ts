@@ -27,7 +27,7 @@ const CHAIN_MAX = 64
 export type Found = Uint8Array | undefined | 'unknown'
 
 /** A word of 32 bits of the table. */
-export interface TableWord {
+interface TableWord {
   readonly chunk: number
   /** Bytes from the start of the chunk. */
   readonly offset: number

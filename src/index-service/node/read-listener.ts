@@ -4,8 +4,8 @@ import type { Place } from './index-contract.ts'
 import type { ListenPlace } from './listen-place.ts'
 
 /**
- * Takes connections of clients on other machines that READ the memory of a node. They can do nothing else with them: the
- * queue pairs have no other right, and no receives.
+ * Takes connections of clients on other machines that READ the memory of a node. They can do nothing else with them:
+ * the queue pairs have no other right, and no receives.
  */
 export class ReadListener {
   readonly place: Place
