@@ -183,3 +183,38 @@ test('a program READs a value itself at the place that locate tells', { skip }, 
   assert.equal(await client.call('readAt', 'a'), 'another')
   assert.equal(await client.call('readAt', 'hash', 'field'), 'of a field')
 })
+
+test('no key is missed while shards move to other nodes, and a node that begins again is read again', {
+  skip,
+}, async () => {
+  using machines = new Machines(5, 4)
+  const name = 'moves'
+  const options = { replicas: 3, shards: 4 }
+  const { nodes, client } = await indexOf(machines, name, options)
+  await nodes[0]!.call('fill', 0, 300, 100)
+  for (let key = 0; key < 8; key += 1) await untilRead(client, () => client.call('get', `filled ${key}`))
+  let isOver = false
+  const counts = new Set<number>()
+  const counting = (async (): Promise<void> => {
+    while (!isOver) counts.add(await client.call<number>('countKeys', 'filled', 300))
+  })()
+  await nodes[3]!.call('closeGroup')
+  for (const node of nodes.slice(0, 3))
+    for (let look = 0; (await node.call<number[]>('holds')).length < 4; look += 1) {
+      assert.ok(look < 3000)
+      await sleep(10)
+    }
+  await nodes[3]!.kill()
+  const again = await startOn(machines, 3)
+  await again.call('join', { name, ...machines.joinOptions })
+  const listen = `${machines.networks.addresses[3]}:7500`
+  await again.call('open', { name, listen, timeoutMs: 60_000, ...options })
+  for (let look = 0; (await again.call<number[]>('holds')).length === 0; look += 1) {
+    assert.ok(look < 3000)
+    await sleep(10)
+  }
+  isOver = true
+  await counting
+  assert.deepEqual([...counts], [300])
+  for (let key = 0; key < 8; key += 1) await untilRead(client, () => client.call('get', `filled ${key}`))
+})
