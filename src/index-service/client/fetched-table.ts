@@ -12,7 +12,7 @@ import {
 import type { TableMemory, TablePart } from '../memory/table-memory.ts'
 import { isTable } from '../memory/table-reader.ts'
 import type { ShardMemory } from '../node/index-contract.ts'
-import { BUFFER_BYTES, type ReadBuffer, type ReadPort } from './read-line.ts'
+import { BUFFER_BYTES, type ReadBuffer, type ReadPiece, type ReadPort } from './read-line.ts'
 
 /** A record is fetched with what is likely to be its key and value. */
 const RECORD_GUESS_BYTES = 1024
@@ -106,15 +106,19 @@ export class FetchedTable implements TableMemory {
     this.wanted.length = 0
   }
 
-  /** READ `parts` and the header behind them; with `isFirst`, also the one before, and nothing from earlier counts. */
-  fetch(parts: readonly WantedPart[], isFirst: boolean): Promise<boolean> {
+  /**
+   * READ `parts` and the header behind them. With `isFirst`, the other header comes before, and no earlier part counts.
+   * `also`: what is READ beside that.
+   */
+  fetch(parts: readonly WantedPart[], isFirst: boolean, also: readonly ReadPiece[] = []): Promise<boolean> {
     const { begin } = this.#buffer
     if (isFirst) {
       this.#parts = []
       this.#end = PARTS_BEGIN
     }
     const header = this.#memory.chunks[0]!
-    const pieces = isFirst ? [{ from: header, lengthBytes: HEADER_BYTES, to: begin }] : []
+    const pieces: ReadPiece[] = [...also]
+    if (isFirst) pieces.push({ from: header, lengthBytes: HEADER_BYTES, to: begin })
     for (const { place, lengthBytes } of parts) {
       const chunk = this.#memory.chunks[place >>> CHUNK_SHIFT]
       const rounded = (lengthBytes + UNIT_BYTES - 1) & -UNIT_BYTES

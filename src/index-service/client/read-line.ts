@@ -10,10 +10,11 @@ import {
 } from '../../verbs/index.ts'
 import type { Place } from '../node/index-contract.ts'
 
-/** Memory of a node, as its device knows it. */
-export interface RemotePlace {
-  readonly address: number
-  readonly key: number
+/** What is READ of a node's memory, and the offset to which. */
+export interface ReadPiece {
+  readonly from: { readonly address: number; readonly key: number }
+  readonly lengthBytes: number
+  readonly to: number
 }
 
 /** Calls that READ at a time; others ask the node. */
@@ -116,10 +117,7 @@ export class ReadLine {
    * READ pieces one after the other, each to its offset in the memory of this line. Resolves with false if they could
    * not be read.
    */
-  read(
-    buffer: ReadBuffer,
-    pieces: readonly { readonly from: RemotePlace; readonly lengthBytes: number; readonly to: number }[],
-  ): Promise<boolean> {
+  read(buffer: ReadBuffer, pieces: readonly ReadPiece[]): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false)
     return new Promise((settle) => {
       this.#last += 1

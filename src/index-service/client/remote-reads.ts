@@ -9,7 +9,7 @@ import { RecordKeys } from '../state/record-format.ts'
 import { latin1Of } from '../values/latin1.ts'
 import { FetchedTable, type KnownSegments, PARTS_END, partsOfBucket, type WantedPart } from './fetched-table.ts'
 import { ForeignReads } from './foreign-reads.ts'
-import type { ReadBuffer, ReadPort } from './read-line.ts'
+import type { ReadBuffer, ReadPiece, ReadPort } from './read-line.ts'
 import { RemoteVoter, VOTER_BYTES } from './remote-voters.ts'
 
 /** A line that takes longer is left alone for a while: its node may be stopped. */
@@ -108,11 +108,9 @@ export class RemoteReads {
   async begin(): Promise<void> {
     const held = this.#take()
     if (held === undefined) return
-    try {
-      await this.#confirm(held, performance.now(), [])
-    } finally {
-      giveBack(held)
-    }
+    const [leader] = held
+    await this.#confirm(held, performance.now(), leader.node.line.read(leader.buffer, this.#headPieces(leader)))
+    giveBack(held)
   }
 
   async #run<T>(
@@ -125,9 +123,10 @@ export class RemoteReads {
     if (held === undefined) return undefined
     try {
       const { line, memory } = this.options.leader
-      const table = new FetchedTable(line, held[0]!.buffer, memory, this.#segments)
+      const table = new FetchedTable(line, held[0].buffer, memory, this.#segments)
       const guess = this.#guess(names, db)
-      const index = await this.#confirm(held, beganMs, [table.fetch(guess.parts, true)])
+      const fetching = table.fetch(guess.parts, true, this.#headPieces(held[0]))
+      const index = await this.#confirm(held, beganMs, fetching)
       this.#isDoubtful = index === undefined
       if (index === undefined) return undefined
       const readIndex = { confirm: () => index, close: () => undefined }
@@ -144,7 +143,7 @@ export class RemoteReads {
         if (table.isUnknown) this.isStale = true
         if (table.isBeyond || table.isUnknown || restarts > RESTARTS_MAX || round === ROUNDS_MAX) return undefined
         const wanted = isChanged ? this.#guess(names, db).parts : [...table.wanted]
-        if (!(await this.#inTime(line, table.fetch(wanted, isChanged)))) return undefined
+        if (!(await this.#inTime(held, table.fetch(wanted, isChanged)))) return undefined
       }
     } finally {
       giveBack(held)
@@ -194,7 +193,7 @@ export class RemoteReads {
   }
 
   /** Buffers of the leader and of as many others as make a majority. Undefined if there are not enough. */
-  #take(): readonly Held[] | undefined {
+  #take(): HeldBuffers | undefined {
     const { leader, others } = this.options
     const held: Held[] = []
     let voters = 0
@@ -209,7 +208,8 @@ export class RemoteReads {
         voters += ofNode.length
       } else if (node === leader) return undefined
     }
-    if (voters >= this.#majority) return held
+    const [ofLeader, ...rest] = held
+    if (voters >= this.#majority && ofLeader !== undefined) return [ofLeader, ...rest]
     giveBack(held)
     return undefined
   }
@@ -218,21 +218,22 @@ export class RemoteReads {
     return memory.heads.filter((head) => this.options.configuration.voters.some(({ id }) => id === head.id))
   }
 
-  /** READ the heads, beside `fetching`. From which entry on a read is not older than its call, which began then. */
-  async #confirm(held: readonly Held[], beganMs: number, fetching: Promise<boolean>[]): Promise<number | undefined> {
-    const reads = held.map(({ node, buffer }) => {
-      const pieces = this.#headsOf(node).map((head, number) => ({
-        from: head,
-        lengthBytes: VOTER_BYTES,
-        to: buffer.begin + PARTS_END + number * VOTER_BYTES,
-      }))
-      return pieces.length === 0 ? Promise.resolve(true) : this.#inTime(node.line, node.line.read(buffer, pieces))
+  #headPieces({ node, buffer }: Held): readonly ReadPiece[] {
+    return this.#headsOf(node).map((from, number) => {
+      return { from, lengthBytes: VOTER_BYTES, to: buffer.begin + PARTS_END + number * VOTER_BYTES }
     })
-    const { line } = this.options.leader
+  }
+
+  /**
+   * From which entry on a read is not older than its call, which began then. `ofLeader` READs the head of the leader's
+   * node; those of the others are READ beside it.
+   */
+  async #confirm(held: HeldBuffers, beganMs: number, ofLeader: Promise<boolean>): Promise<number | undefined> {
     this.#confirmed += 1
     const order = this.#confirmed
-    const done = await Promise.all([...reads, ...fetching.map((each) => this.#inTime(line, each))])
-    if (!done.every(Boolean)) return undefined
+    const others = held.slice(1).map((each) => each.node.line.read(each.buffer, this.#headPieces(each)))
+    const reading = Promise.all([ofLeader, ...others]).then((done) => done.every(Boolean))
+    if (!(await this.#inTime(held, reading))) return undefined
     for (const { node, buffer } of held) {
       for (const [number, { id }] of this.#headsOf(node).entries()) {
         const taken = this.#voterOf(id).take(node.line.bytes, buffer.begin + PARTS_END + number * VOTER_BYTES, order)
@@ -268,11 +269,12 @@ export class RemoteReads {
   }
 
   /** False if it failed, or has not come in time. */
-  async #inTime(line: ReadPort, reading: Promise<boolean>): Promise<boolean> {
+  async #inTime(held: HeldBuffers, reading: Promise<boolean>): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<boolean>((resolve) => {
       timer = setTimeout(() => {
-        line.slowUntilMs = performance.now() + SLOW_MS
+        const slowUntilMs = performance.now() + SLOW_MS
+        for (const { node, buffer } of held) if (buffer.pending > 0) node.line.slowUntilMs = slowUntilMs
         resolve(false)
       }, WAIT_MS)
     })
@@ -281,6 +283,9 @@ export class RemoteReads {
     return isRead
   }
 }
+
+/** That of the leader is the first. */
+type HeldBuffers = readonly [Held, ...Held[]]
 
 interface Held {
   readonly node: RemoteNode

@@ -36,7 +36,7 @@ export class RemoteShards {
   learn(sight: ShardSight, holders: readonly NodeCard[]): void {
     const { shard, leader, configuration } = sight
     const ranks = holders.map(({ rank, processId }) => `${rank} ${processId}`)
-    const name = [leader, configuration?.version, ...ranks].join()
+    const name = [leader, configuration?.version, ...ranks.sort()].join()
     const before = this.#shards.get(shard)
     const isWell = before?.reads === undefined ? performance.now() < (before?.againMs ?? 0) : !before.reads.isStale
     if (before?.name === name && (before.isArranging || isWell)) return
