@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isThere } from './looked.ts'
 import type { RecordPlace, TableReader } from './memory/table-reader.ts'
+import type { Place, ShardMemory } from './node/index-contract.ts'
 import type { CallLimits } from './port.ts'
 import { expireAtOf, HEAD_BYTES, type RecordKeys, RecordType, typeOf, versionOf } from './state/record-format.ts'
 
-/** Where a value lies in the memory of a process of this machine. */
+/** Where a value lies in the memory of a node. */
 interface Located extends RecordPlace {
-  readonly processId: number
   /** Of the key. */
   readonly version: number
   /** 0: it does not expire. */
@@ -15,6 +15,58 @@ interface Located extends RecordPlace {
 
 /** What a search for a place has found; undefined if it cannot be told. */
 export type LocatedOrNot = Located | null | 'other type' | undefined
+
+/** What {@link Located} is for a program. */
+interface Placed {
+  readonly length: number
+  readonly version: number
+  /** Undefined if it does not expire. */
+  readonly expiresAtMs: number | undefined
+}
+
+/** In the memory of a process of this machine. */
+interface PlaceOnMachine extends Placed {
+  readonly where: 'machine'
+  readonly processId: number
+  readonly path: string
+  readonly offset: number
+  readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
+}
+
+/** In the memory of a node of another machine. */
+interface PlaceAtNode extends Placed {
+  readonly where: 'node'
+  readonly node: Place
+  readonly remote: { readonly address: number; readonly key: number }
+  readonly unchanged: readonly { readonly address: number; readonly key: number; readonly value: number }[]
+}
+
+export type ValuePlace = PlaceOnMachine | PlaceAtNode
+export type PlacedOrNot = ValuePlace | null | 'other type' | undefined
+
+export function placeOnMachine(located: LocatedOrNot, table: TableReader): PlacedOrNot {
+  if (typeof located !== 'object' || located === null) return located
+  const pathOf = (chunk: number): string => `/proc/${table.processId}/fd/${table.descriptorOf(chunk)}`
+  const { chunk, offset, unchanged } = located
+  const words = unchanged.map((word) => ({ path: pathOf(word.chunk), offset: word.offset, value: word.value }))
+  const { processId } = table
+  return { where: 'machine', processId, path: pathOf(chunk), offset, ...placedOf(located), unchanged: words }
+}
+
+export function placeAtNode(located: LocatedOrNot, { place, chunks }: ShardMemory): PlacedOrNot {
+  if (typeof located !== 'object' || located === null) return located
+  const remoteOf = (chunk: number, offset: number) => ({
+    address: chunks[chunk]!.address + offset,
+    key: chunks[chunk]!.key,
+  })
+  const { chunk, offset, unchanged } = located
+  const words = unchanged.map((word) => ({ ...remoteOf(word.chunk, word.offset), value: word.value }))
+  return { where: 'node', node: place, remote: remoteOf(chunk, offset), ...placedOf(located), unchanged: words }
+}
+
+function placedOf({ length, version, expireAtMs }: Located): Placed {
+  return { length, version, expiresAtMs: expireAtMs === 0 ? undefined : expireAtMs }
+}
 
 /** Find the string at a key, or a field of the hash there. The caller sees to it that the table has what is decided. */
 export function locate(
@@ -26,7 +78,7 @@ export function locate(
   if (found === 'unknown') return undefined
   if (found === undefined || !isThere(found.value)) return null
   const { value: record, place } = found
-  const head = { processId: table.processId, version: versionOf(record), expireAtMs: expireAtOf(record) }
+  const head = { version: versionOf(record), expireAtMs: expireAtOf(record) }
   if (typeOf(record) !== (field === undefined ? RecordType.String : RecordType.Hash)) return 'other type'
   if (field === undefined)
     return { ...head, ...place, offset: place.offset + HEAD_BYTES, length: place.length - HEAD_BYTES }
@@ -45,12 +97,12 @@ const AGAIN_MS = 20
 /** Look again until it can be told, for a while. */
 export async function againUntilKnown(
   { timeoutMs, signal }: CallLimits,
-  look: () => LocatedOrNot,
-): Promise<LocatedOrNot> {
+  look: () => PlacedOrNot | Promise<PlacedOrNot>,
+): Promise<PlacedOrNot> {
   const endMs = performance.now() + Math.min(timeoutMs, KNOWN_MS_MAX)
   for (;;) {
     signal?.throwIfAborted()
-    const located = look()
+    const located = await look()
     if (located !== undefined || performance.now() > endMs) return located
     await sleep(AGAIN_MS)
   }

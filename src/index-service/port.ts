@@ -1,5 +1,5 @@
 import type { Reply } from './commands/reply.ts'
-import type { LocatedOrNot } from './located.ts'
+import type { PlacedOrNot } from './located.ts'
 import type { Looked } from './looked.ts'
 import type { RecordLooks } from './memory/record-looks.ts'
 import type { HotKeysRequest, IndexNodeFigures, NodesHotKeys, NodesSlowCalls } from './node/index-contract.ts'
@@ -39,8 +39,8 @@ export interface ShardPort {
   /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */
   lookAt(key: Uint8Array, db?: number): Looked | undefined
   lookAtField(key: Uint8Array, field: Uint8Array, db?: number): Looked | undefined
-  /** Where the string at a key lies in memory of this machine, or a field of the hash there: undefined as above. */
-  locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot>
+  /** Where the string at a key lies in the memory of a node, or a field of the hash there: undefined as above. */
+  locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<PlacedOrNot>
   /** As `lookAt` for many reads at once, until the end of this turn; undefined as above. */
   looks(): RecordLooks | undefined
 }

@@ -43,6 +43,7 @@
 
 export { type ConnectEndpointOptions, connectEndpoint } from './connect-endpoint.ts'
 export { type ConnectLinkOptions, connectLink, type LinkConnectionOptions } from './connect-link.ts'
+export { DeviceContext } from './device-context.ts'
 export { Endpoint, type EndpointOptions, type SendOptions } from './endpoint.ts'
 export type { EndpointHandlers } from './endpoint-handlers.ts'
 export { LinkError, type LinkErrorReason } from './errors.ts'

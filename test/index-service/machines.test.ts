@@ -74,8 +74,6 @@ test('an index of three machines goes on without any of them, takes it back, and
   await client.call('stop')
   assert.ok(assertLinearizable(path) > 60)
   assert.equal(await client.call('set', 'last', 'written'), true)
-  // It cannot read the memory of another machine by itself.
-  await assert.rejects(client.call('locate', 'last'), { code: 'ERR_AETHER_INDEX_UNREACHABLE' })
   await Promise.all(nodes.map((node) => node.kill()))
   const again = await Promise.all([0, 1, 2].map((machine) => nodeOn(machines, machine, name)))
   assert.equal(await again[2]!.call('get', 'last'), 'written')

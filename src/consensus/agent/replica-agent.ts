@@ -50,7 +50,7 @@ class ReplicaAgent implements Machine {
     found: (configuration, reply) => reply.resolve(this.#replica.found(configuration as Configuration)),
     restarted: (id, reply) => reply.resolve(this.#replica.restarted(id as number)),
     status: (_, reply) => reply.resolve(this.#status()),
-    memory: (_, reply) => reply.resolve(this.#replica.memory.region.origin?.descriptor),
+    memory: (_, reply) => reply.resolve(this.#replica.memory.descriptor),
   }
 
   constructor(context: AgentContext, data: ReplicaAgentData) {

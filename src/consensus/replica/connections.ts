@@ -242,6 +242,7 @@ export class Connections implements Iterable<Peer> {
 
   close(): void {
     this.#device.close()
+    this.memory.close()
   }
 
   /** As an exponent; 0 for ever. */

@@ -1,4 +1,4 @@
-import { DefectError } from '../../native/index.ts'
+import { DefectError, native } from '../../native/index.ts'
 import { Access, type MemoryRegion, type ProtectionDomain } from '../../verbs/index.ts'
 import { type AcceptedEntry, readCell, writeCell } from './cell.ts'
 import type { Recovered } from './journal.ts'
@@ -12,13 +12,25 @@ export class ReplicaMemory implements VoterHead {
   readonly id: number
   readonly layout: ReplicaLayout
   readonly region: MemoryRegion
+  /** Of its memory object, for processes of its machine; undefined on devices that do not share memory. */
+  readonly descriptor: number | undefined
   readonly #words: BigUint64Array
+  readonly #mapping: ArrayBuffer | undefined
 
   constructor(domain: ProtectionDomain, settings: ReplicaSettings, id: number) {
     this.id = id
     this.layout = new ReplicaLayout(settings)
     const rights = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
-    this.region = domain.allocate(this.layout.lengthBytes, rights)
+    const { lengthBytes } = this.layout
+    if (domain.device.attributes.linkLayer === 'tcp') {
+      // The device would take memory that no other process finds.
+      this.descriptor = native.createMemory('aether-replica', lengthBytes, 0)
+      this.#mapping = native.mapMemory(this.descriptor, 0, lengthBytes, 0)
+      this.region = domain.register(this.#mapping, rights)
+    } else {
+      this.region = domain.allocate(lengthBytes, rights)
+      this.descriptor = this.region.origin?.descriptor
+    }
     const { buffer, byteOffset } = this.region.bytes
     this.#words = new BigUint64Array(buffer, byteOffset, this.layout.headBytes / 8)
     this.#set(HeadWord.Id, id)
@@ -145,6 +157,9 @@ export class ReplicaMemory implements VoterHead {
 
   close(): void {
     this.region.close()
+    if (this.#mapping === undefined) return
+    native.unmapMemory(this.#mapping)
+    native.closeDescriptor(this.descriptor!)
   }
 
   /** A slot of an entry that was taken no longer counts. */

@@ -73,9 +73,9 @@ export class VoterView {
 
   /**
    * An entry: what has applied the log up to it has everything that was answered to anyone before this call. Undefined
-   * if that cannot be told now.
+   * if that cannot be told now. `nowMs`: when the heads had been read; `lookedMs`: when that began.
    */
-  confirm(nowMs?: number): number | undefined {
+  confirm(nowMs?: number, lookedMs: number | undefined = nowMs): number | undefined {
     const leader = this.#leading()
     if (leader === undefined) return undefined
     const term = leader.leads
@@ -84,7 +84,7 @@ export class VoterView {
     let count = 0
     for (const voter of this.#voters) {
       if (voter.head.promise > term) return undefined
-      if (!this.#mayComeBack || this.#isCurrent(voter, nowMs)) count += 1
+      if (!this.#mayComeBack || this.#isCurrent(voter, nowMs, lookedMs)) count += 1
     }
     return count >= this.#majority ? known : undefined
   }
@@ -109,13 +109,13 @@ export class VoterView {
     return highest
   }
 
-  #isCurrent(voter: Seen, nowMs: number = performance.now()): boolean {
+  #isCurrent(voter: Seen, nowMs: number = performance.now(), lookedMs: number = nowMs): boolean {
     const { counter } = voter.head
     if (counter !== voter.counter) {
       voter.aliveMs = voter.lookedMs
       voter.counter = counter
     }
-    voter.lookedMs = nowMs
+    voter.lookedMs = lookedMs
     return nowMs - voter.aliveMs < this.#currentMs
   }
 }

@@ -1,15 +1,22 @@
 import { ReadIndex } from '../../consensus/index.ts'
-import { type LocatedOrNot, locate } from '../located.ts'
+import { type LocatedOrNot, locate, type PlacedOrNot, placeOnMachine } from '../located.ts'
 import { isThere, type Looked, lookedInto } from '../looked.ts'
 import { type Found, TableReader } from '../memory/table-reader.ts'
 import type { NodeCard, ShardSight } from '../node/index-contract.ts'
 import { RecordKeys, RecordType, typeOf, versionOf } from '../state/record-format.ts'
 
+/** What says from which entry on a look is not older than its call, as `ReadIndex` does. */
+export interface LookIndex {
+  /** Undefined if it has to be asked for. */
+  confirm(): number | undefined
+  close(): void
+}
+
 /**
- * Reads of a shard whose nodes are on this machine: by their memory, without asking them. A look is as fresh as a call
- * to the leader would be:
+ * Reads of a shard by the memory of its nodes, without asking them. A look is as fresh as a call to the leader would
+ * be. The memory may be mapped, or fetched in the order in which it is looked at: see `RemoteReads`.
  *
- * 1. `ReadIndex` gives an entry of the log before which everything lies that anyone was answered.
+ * 1. The {@link LookIndex} gives an entry of the log before which everything lies that anyone was answered.
  * 2. The leader's records hold what its state holds after an entry that is not before that one. They say so.
  * 3. It is looked for in the space of the database, and no databases were swapped meanwhile.
  * 4. The record is found, and the records still say so. They would not if they had been emptied for a snapshot.
@@ -19,17 +26,26 @@ import { RecordKeys, RecordType, typeOf, versionOf } from '../state/record-forma
  * records of one hash.
  */
 export class ForeignReads {
-  readonly #readIndex: ReadIndex
+  readonly #readIndex: LookIndex
   readonly #keys = new RecordKeys()
   /** The leader's. */
   readonly #table: TableReader | undefined
 
-  constructor({ shard, leader, configuration, sights, isDurable }: ShardSight, nodes: readonly NodeCard[]) {
-    this.#readIndex = new ReadIndex(() => sights, isDurable)
-    if (configuration !== undefined) this.#readIndex.configuration = configuration
+  constructor(readIndex: LookIndex, table: TableReader | undefined) {
+    this.#readIndex = readIndex
+    this.#table = table
+  }
+
+  /** Of nodes of this machine. */
+  static mapped(
+    { shard, leader, configuration, sights, isDurable }: ShardSight,
+    nodes: readonly NodeCard[],
+  ): ForeignReads {
+    const readIndex = new ReadIndex(() => sights, isDurable)
+    if (configuration !== undefined) readIndex.configuration = configuration
     const card = nodes.find(({ rank }) => rank === leader)
     const held = card?.holds.find((each) => each.shard === shard)
-    this.#table = held && TableReader.open(card!.processId, held.table)
+    return new ForeignReads(readIndex, held && TableReader.open(card!.processId, held.table))
   }
 
   string(key: Uint8Array, db: number): Looked | undefined {
@@ -44,6 +60,11 @@ export class ForeignReads {
     return this.#isSteady(swaps) ? looked : undefined
   }
 
+  /** The same in memory of this machine. */
+  locateHere(key: Uint8Array, field: Uint8Array | undefined): PlacedOrNot {
+    return this.#table && placeOnMachine(this.locate(key, field), this.#table)
+  }
+
   /** Where the string at a key lies, or a field of the hash there. It is as fresh as a look. */
   locate(key: Uint8Array, field: Uint8Array | undefined): LocatedOrNot {
     const table = this.#table
@@ -51,7 +72,7 @@ export class ForeignReads {
     const index = this.#readIndex.confirm()
     if (table === undefined || index === undefined || table.applied < index) return undefined
     const located = locate(table, this.#keys, { key, field, space: table.spaceOf(0) })
-    return table.applied < index || !this.#isSteady(swaps) ? undefined : located
+    return table.appliedAfter < index || !this.#isSteady(swaps) ? undefined : located
   }
 
   close(): void {
@@ -78,7 +99,7 @@ export class ForeignReads {
 
   /** No database was swapped meanwhile. */
   #isSteady(swaps: number | undefined): boolean {
-    return swaps !== undefined && swaps % 2 === 0 && this.#table?.swaps === swaps
+    return swaps !== undefined && swaps % 2 === 0 && this.#table?.swapsAfter === swaps
   }
 
   #read(key: Uint8Array): Found {
@@ -86,6 +107,6 @@ export class ForeignReads {
     const index = this.#readIndex.confirm()
     if (table === undefined || index === undefined || table.applied < index) return 'unknown'
     const found = table.get(key)
-    return table.applied < index ? 'unknown' : found
+    return table.appliedAfter < index ? 'unknown' : found
   }
 }

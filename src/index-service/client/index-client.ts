@@ -18,6 +18,8 @@ import {
 } from '../node/index-contract.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import { ForeignReads } from './foreign-reads.ts'
+import type { RemoteReads } from './remote-reads.ts'
+import { RemoteShards } from './remote-shards.ts'
 import { ShardClient } from './shard-client.ts'
 
 export type NodeClient = Client<typeof indexService>
@@ -26,6 +28,8 @@ export type NodeClient = Client<typeof indexService>
 const LOOK_MS_MAX = 5000
 /** Between two tries to find a node, or a leader. */
 const AGAIN_MS = 20
+/** How long a node may take to say what is READ of it. */
+const MEMORY_MS_MAX = 1000
 /** What a client knows of the index is asked for again after this time if it was of no use. */
 const STALE_MS = 50
 
@@ -66,6 +70,11 @@ export class IndexClient implements IndexPort {
   #sight: IndexSight | undefined
   readonly #known = new Map<number, KnownShard>()
   readonly #clients = new Map<number, ShardClient>()
+  readonly #remote = new RemoteShards(async (card, shard) => {
+    const place = this.#placeOf(card)
+    const met = place && (await this.#meet(place, MEMORY_MS_MAX))
+    return await met?.client.memory({ shard }, { timeoutMs: MEMORY_MS_MAX }).catch(() => undefined)
+  })
   /** When each shard was looked for last, and looks under way. */
   readonly #lookedMs = new Map<number, number>()
   readonly #looking = new Map<number, Promise<void>>()
@@ -131,6 +140,7 @@ export class IndexClient implements IndexPort {
     this.#closing.abort()
     for (const { reads } of this.#known.values()) reads?.close()
     this.#known.clear()
+    this.#remote.close()
     await Promise.all([...this.#met.values()].map(({ channel }) => channel.close()))
   }
 
@@ -144,6 +154,11 @@ export class IndexClient implements IndexPort {
   /** The memory of a shard, if it is known here. */
   readsOf(shard: number): ForeignReads | undefined {
     return this.#known.get(shard)?.reads
+  }
+
+  /** READs of a shard that another machine leads. */
+  remoteReadsOf(shard: number): RemoteReads | undefined {
+    return this.#remote.readsOf(shard)
   }
 
   /** What this client knows of a shard is of no use: voters or the leader have changed. */
@@ -236,10 +251,7 @@ export class IndexClient implements IndexPort {
   }
 
   #best(shard: number): Met | undefined {
-    const leader = this.#known.get(shard)?.sight.leader
-    const holders = this.#holders(shard)
-    const sorted = [...holders].sort((one, other) => Number(other.rank === leader) - Number(one.rank === leader))
-    for (const card of sorted) {
+    for (const card of this.#holders(shard)) {
       const place = this.#placeOf(card)
       const met = place && this.#met.get(keyOf(place))
       if (met !== undefined) return met
@@ -247,8 +259,12 @@ export class IndexClient implements IndexPort {
     return undefined
   }
 
+  /** The leader first, unless it has just been silent: then last. */
   #holders(shard: number): readonly NodeCard[] {
-    return (this.#sight?.nodes ?? []).filter(({ holds }) => holds.some((held) => held.shard === shard))
+    const holders = (this.#sight?.nodes ?? []).filter(({ holds }) => holds.some((held) => held.shard === shard))
+    const leader = this.#known.get(shard)?.sight.leader
+    const sign = this.#remote.readsOf(shard)?.isLeaderSilent === true ? 1 : -1
+    return holders.sort((one, other) => sign * (Number(one.rank === leader) - Number(other.rank === leader)))
   }
 
   #placeOf(card: NodeCard): Place | undefined {
@@ -298,10 +314,11 @@ export class IndexClient implements IndexPort {
   async #learn(found: ShardSight, { machine, nodes }: IndexSight, timeoutMs: number): Promise<void> {
     this.#known.get(found.shard)?.reads?.close()
     const here = nodes.filter((card) => card.machine === this.#machine)
-    const reads = machine === this.#machine ? new ForeignReads(found, here) : undefined
+    const reads = machine === this.#machine ? ForeignReads.mapped(found, here) : undefined
     this.#known.set(found.shard, { sight: found, reads })
     const leader = nodes.filter(({ rank }) => rank === found.leader)
     for (const place of this.#placesOf(leader)) await this.#meet(place, timeoutMs)
+    if (leader.some((card) => card.machine !== this.#machine)) this.#remote.learn(found, this.#holders(found.shard))
   }
 
   #placesOf(nodes: readonly NodeCard[]): Place[] {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
-import { againUntilKnown, type LocatedOrNot } from '../located.ts'
+import { againUntilKnown, type PlacedOrNot } from '../located.ts'
 import type { Looked } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
 import { PIECE_BYTES } from '../node/index-contract.ts'
@@ -46,10 +46,10 @@ export class ShardClient implements ShardPort {
   }
 
   read(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
-    const request = { shard: this.#shard, calls }
-    return this.#admission.during(0, () =>
-      this.#index.ask(this.#shard, limits, true, (client, options) => client.read(request, options)),
-    )
+    return this.#admission.during(0, async () => {
+      const looked = calls.length === 1 ? await this.#fetch(calls[0]!) : undefined
+      return looked instanceof Uint8Array || looked === null ? [looked] : await this.#ask(calls, limits)
+    })
   }
 
   versions(keys: readonly Uint8Array[], limits: CallLimits, db: number = 0): Promise<readonly number[]> {
@@ -84,22 +84,20 @@ export class ShardClient implements ShardPort {
   }
 
   lookAt(key: Uint8Array, db: number = 0): Looked | undefined {
-    const looked = this.#index.readsOf(this.#shard)?.string(key, db)
-    if (looked === undefined) this.#index.lookAgain(this.#shard)
-    return looked
+    return this.#known(this.#index.readsOf(this.#shard)?.string(key, db))
   }
 
   lookAtField(key: Uint8Array, field: Uint8Array, db: number = 0): Looked | undefined {
-    const looked = this.#index.readsOf(this.#shard)?.field(key, field, db)
-    if (looked === undefined) this.#index.lookAgain(this.#shard)
-    return looked
+    return this.#known(this.#index.readsOf(this.#shard)?.field(key, field, db))
   }
 
-  async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot> {
-    if (!this.#index.isHere(this.#shard)) return undefined
-    return await againUntilKnown(limits, () => {
-      const located = this.#index.readsOf(this.#shard)?.locate(key, field)
-      if (located === undefined) this.#index.lookAgain(this.#shard)
+  async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<PlacedOrNot> {
+    const index = this.#index
+    return await againUntilKnown(limits, async () => {
+      const located = index.isHere(this.#shard)
+        ? index.readsOf(this.#shard)?.locateHere(key, field)
+        : await index.remoteReadsOf(this.#shard)?.locate(key, field)
+      if (located === undefined) index.lookAgain(this.#shard)
       return located
     })
   }
@@ -107,5 +105,31 @@ export class ShardClient implements ShardPort {
   /** Only the process that holds the shard answers many at once. */
   looks(): RecordLooks | undefined {
     return undefined
+  }
+
+  #ask(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
+    const request = { shard: this.#shard, calls }
+    return this.#index.ask(this.#shard, limits, true, (client, options) => client.read(request, options))
+  }
+
+  /** A string or a field, by READs of the nodes' memory; undefined if a node has to be asked. */
+  async #fetch({ name, args, db = 0 }: Call): Promise<Looked | undefined> {
+    const reads = this.#index.remoteReadsOf(this.#shard)
+    const [key, field] = args
+    if (reads === undefined || key === undefined) return undefined
+    const command = name.toUpperCase()
+    let reading: Promise<Looked | undefined>
+    if (command === 'GET' && args.length === 1) reading = reads.string(key, db)
+    else if (command === 'HGET' && args.length === 2) reading = reads.field(key, field!, db)
+    else return undefined
+    const looked = await reading
+    if (looked === undefined && reads.isUnsure) this.#index.lookAgain(this.#shard)
+    return looked
+  }
+
+  /** While nothing can be looked at, look for what has changed. */
+  #known(looked: Looked | undefined): Looked | undefined {
+    if (looked === undefined && this.#index.remoteReadsOf(this.#shard) === undefined) this.#index.lookAgain(this.#shard)
+    return looked
   }
 }

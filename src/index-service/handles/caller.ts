@@ -11,6 +11,7 @@ import { commandNamed } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
 import { bytesOfKey, type IndexKey } from '../keys/index-key.ts'
 import { shardOf } from '../keys/shard-of.ts'
+import type { ValuePlace } from '../located.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
 
@@ -123,17 +124,6 @@ export class IndexCaller {
   }
 }
 
-/** Where a value lies: what `locate` of an index and of a hash resolve with. */
-interface ValuePlace {
-  readonly processId: number
-  readonly path: string
-  readonly offset: number
-  readonly length: number
-  readonly version: number
-  readonly expiresAtMs: number | undefined
-  readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
-}
-
 /** @throws IndexError if the memory cannot be read from here, or something else is there. */
 export async function placeIn(
   shard: ShardPort,
@@ -143,18 +133,10 @@ export async function placeIn(
 ): Promise<ValuePlace | undefined> {
   const located = await shard.locate(key, limitsOf(options), field)
   if (located === undefined)
-    throw new IndexError('UNREACHABLE', 'no memory of this machine that can be read now has the value; use get()')
+    throw new IndexError('UNREACHABLE', 'no memory that can be read from here now has the value; use get()')
   if (located === 'other type') throw errorOf({ fault: 'WRONGTYPE', message: '' })
   if (located === null) return undefined
-  const { processId, descriptor, offset, length, version, expireAtMs, unchanged } = located
-  const pathOf = (number: number): string => `/proc/${processId}/fd/${number}`
-  return {
-    processId,
-    path: pathOf(descriptor),
-    ...{ offset, length, version },
-    expiresAtMs: expireAtMs === 0 ? undefined : expireAtMs,
-    unchanged: unchanged.map((word) => ({ path: pathOf(word.descriptor), offset: word.offset, value: word.value })),
-  }
+  return located
 }
 
 /** Makes calls about one key. */

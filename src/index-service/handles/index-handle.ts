@@ -387,19 +387,33 @@ export class Index implements AsyncDisposable {
     key: IndexKey,
     options: IndexCallOptions = {},
   ): Promise<
-    | {
-        /** Of the node whose memory it is. */
-        readonly processId: number
-        readonly path: string
-        readonly offset: number
+    | ({
         readonly length: number
         /** Of the key. */
         readonly version: number
         /** Milliseconds since 1970; undefined if it stays. */
         readonly expiresAtMs: number | undefined
-        /** Words of 32 bits, little-endian. */
-        readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
-      }
+      } & (
+        | {
+            /** In memory of this machine. */
+            readonly where: 'machine'
+            /** Of the node whose memory it is. */
+            readonly processId: number
+            readonly path: string
+            readonly offset: number
+            /** Words of 32 bits, little-endian. */
+            readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
+          }
+        | {
+            /** At a node of another machine, which takes connections at that address of its tcp device. */
+            readonly where: 'node'
+            readonly node: { readonly address: string; readonly port: number }
+            /** For a READ. */
+            readonly remote: { readonly address: number; readonly key: number }
+            /** Words of 32 bits, little-endian, to READ after it. */
+            readonly unchanged: readonly { readonly address: number; readonly key: number; readonly value: number }[]
+          }
+      ))
     | undefined
   > {
     checkOptions('locate', options, callNames)

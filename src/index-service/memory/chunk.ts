@@ -1,16 +1,20 @@
 import { native, SystemError } from '../../native/index.ts'
 import { mapForeignMemory } from '../../runtime/index.ts'
 import { IndexError } from '../errors.ts'
-import { CHUNK_BYTES } from './layout.ts'
+import { CHUNK_BYTES, CHUNK_SHIFT } from './layout.ts'
 
 /** A piece of shared memory, as one process sees it. */
 export class Chunk {
   readonly bytes: Uint8Array
   readonly words: Uint32Array
+  /** Of its first byte. */
+  readonly place: number
   readonly #mapping: ArrayBuffer
 
-  constructor(mapping: ArrayBuffer) {
+  /** `number`: which one of its table it is. */
+  constructor(mapping: ArrayBuffer, number: number) {
     this.#mapping = mapping
+    this.place = number * 2 ** CHUNK_SHIFT
     this.bytes = new Uint8Array(mapping, 0, CHUNK_BYTES)
     this.words = new Uint32Array(mapping, 0, CHUNK_BYTES / 4)
   }
@@ -22,12 +26,12 @@ export class Chunk {
 }
 
 /** A chunk of one's own. Its space is taken now, so that a full machine is an error here and not a crash later. */
-export function createChunk(): { readonly chunk: Chunk; readonly descriptor: number } {
+export function createChunk(number: number): { readonly chunk: Chunk; readonly descriptor: number } {
   let descriptor = -1
   try {
     descriptor = native.createMemory('aether-index', CHUNK_BYTES, 0)
     native.reserveMemory(descriptor, 0, CHUNK_BYTES)
-    return { chunk: new Chunk(native.mapMemory(descriptor, 0, CHUNK_BYTES, 0)), descriptor }
+    return { chunk: new Chunk(native.mapMemory(descriptor, 0, CHUNK_BYTES, 0), number), descriptor }
   } catch (error) {
     if (descriptor >= 0) native.closeDescriptor(descriptor)
     if (!(error instanceof SystemError)) throw error
@@ -37,7 +41,7 @@ export function createChunk(): { readonly chunk: Chunk; readonly descriptor: num
 }
 
 /** The chunk of another process; undefined if it cannot be reached from here. */
-export function openChunk(processId: number, descriptor: number): Chunk | undefined {
+export function openChunk(processId: number, descriptor: number, number = 0): Chunk | undefined {
   const mapping = mapForeignMemory({ processId, descriptor, lengthBytes: CHUNK_BYTES })
-  return mapping && new Chunk(mapping)
+  return mapping && new Chunk(mapping, number)
 }

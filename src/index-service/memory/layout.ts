@@ -27,6 +27,9 @@
  * 11 what marks say
  * 12 place of the segment that counts uses,
  *      0 while none are counted
+ * 13 two words by chance
+ * 15 how often changes were made together,
+ *      twice; odd while it happens
  * 16 the space of each database
  * 32 places of the segments of marks
  * 1024 descriptors of the chunks, in the owner's process
@@ -45,14 +48,16 @@
  *    a part of the key of a record: see `record-format.ts`.
  * 5. Segments of marks and counts hold nothing else and are never used again: readers write there, too. See
  *    `use-marks.ts` and `use-counts.ts`.
- * 6. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
+ * 6. Words 13 and 14 tell the table from others. Word 15 is even and the same before and after: calls that are one
+ *    change were not seen in between, nor was the table emptied.
+ * 7. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
  *
  * The bounded waste and the cleaning are those of log-structured memory (Rumble, Kejriwal and Ousterhout,
  * "Log-structured Memory for DRAM-based Storage", FAST 2014). The buckets grow one at a time by linear hashing
  * (Litwin, "Linear Hashing", VLDB 1980).
  */
 export const LAYOUT_MAGIC = 0x41455849
-export const LAYOUT_VERSION = 3
+export const LAYOUT_VERSION = 4
 
 export const UNIT_BYTES = 8
 export const CHUNK_BYTES: number = 16 * 2 ** 20
@@ -78,11 +83,18 @@ export const HeaderWord = {
   MarkSegments: 10,
   MarkMode: 11,
   UseCounts: 12,
+  Identity: 13,
+  Together: 15,
   Spaces: 16,
   Marks: 32,
   Descriptors: 1024,
   BucketSegments: 4096,
 } as const
+
+/** What a reader has to know at least: everything before the places of segments of marks. */
+export const HEADER_BYTES: number = HeaderWord.Marks * 4
+/** Words of the {@link HeaderWord.Identity}. */
+export const IDENTITY_WORDS = 2
 
 /** Databases, each of which has a space. */
 export const SPACES = 16

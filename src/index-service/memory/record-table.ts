@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto'
 import { hashBytes } from '../../codecs/index.ts'
 import { DefectError, native, SetNumber } from '../../native/index.ts'
 import type { Chunk } from './chunk.ts'
@@ -10,6 +11,7 @@ import {
   CHUNK_BYTES,
   CHUNK_SHIFT,
   HeaderWord,
+  IDENTITY_WORDS,
   KEYS_PER_BUCKET,
   LAYOUT_MAGIC,
   LAYOUT_VERSION,
@@ -64,6 +66,7 @@ export class RecordTable implements Records, RecordSampler {
     words[HeaderWord.Version] = LAYOUT_VERSION
     words[HeaderWord.Seed] = this.#seed
     words[HeaderWord.Process] = process.pid
+    randomFillSync(words, HeaderWord.Identity, IDENTITY_WORDS)
     for (let db = 0; db < SPACES; db += 1) words[HeaderWord.Spaces + db] = db
     this.#addBuckets(1)
     Atomics.store(words, HeaderWord.Magic, LAYOUT_MAGIC)
@@ -91,6 +94,11 @@ export class RecordTable implements Records, RecordSampler {
     return this.#segments.header.words[HeaderWord.Descriptors]!
   }
 
+  /** Tells it from other tables. */
+  get identity(): readonly number[] {
+    return [...this.#segments.header.words.subarray(HeaderWord.Identity, HeaderWord.Identity + IDENTITY_WORDS)]
+  }
+
   /** How far the log is applied, as was published last. */
   get applied(): number {
     return this.#applied
@@ -116,6 +124,16 @@ export class RecordTable implements Records, RecordSampler {
     Atomics.store(words, HeaderWord.Spaces + one, ofOther)
     Atomics.store(words, HeaderWord.Spaces + other, ofOne)
     Atomics.add(words, HeaderWord.Swaps, 1)
+  }
+
+  together<T>(change: () => T): T {
+    const { words } = this.#segments.header
+    Atomics.add(words, HeaderWord.Together, 1)
+    try {
+      return change()
+    } finally {
+      Atomics.add(words, HeaderWord.Together, 1)
+    }
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
@@ -218,6 +236,7 @@ export class RecordTable implements Records, RecordSampler {
   /** Readers find nothing until the next {@link publish}. */
   clear(): void {
     this.publish(0)
+    Atomics.add(this.#segments.header.words, HeaderWord.Together, 2)
     for (let bucket = 0; bucket < this.#buckets; bucket += 1)
       this.#walk(bucket, (chunk, word) => this.#swap(chunk, word, 0))
     this.#size = 0

@@ -44,6 +44,8 @@ export interface Records {
    * that expires. Keys are of database 0. `from`: where the first of at most `count` calls begins. Absent: it cannot.
    */
   setStrings?(calls: Uint8Array, part: { readonly from: number; readonly count: number }, version: number): StringsSet
+  /** Readers from outside see what `change` does as one change. Absent: there are none. */
+  together?<T>(change: () => T): T
   readonly size: number
   /** What keys and values in use take. */
   readonly usedBytes: number

@@ -261,7 +261,7 @@ export class Segments {
 
   #grow(): void {
     if (this.chunks.length === CHUNKS_MAX) throw new DefectError(`${CHUNKS_MAX} chunks are in use`)
-    const { chunk, descriptor } = createChunk()
+    const { chunk, descriptor } = createChunk(this.chunks.length)
     this.chunks.push(chunk)
     this.chunkBytes.push(chunk.bytes)
     this.#descriptors.push(descriptor)

@@ -66,6 +66,18 @@ export interface ShardSight extends ReadersOf {
   readonly leader: number | undefined
 }
 
+/** How other machines READ a shard at a node. */
+export interface ShardMemory {
+  /** Where it takes connections for that. */
+  readonly place: Place
+  /** Two words of its table by chance. */
+  readonly identity: readonly number[]
+  /** Chunks of the table. */
+  readonly chunks: readonly { readonly address: number; readonly key: number }[]
+  /** Heads of the memory of replicas. */
+  readonly heads: readonly { readonly id: number; readonly address: number; readonly key: number }[]
+}
+
 /** What a node holds, and how much of it there is. */
 export interface IndexNodeFigures {
   readonly rank: number
@@ -161,6 +173,8 @@ type Methods = {
   figures: Unary<undefined, IndexNodeFigures>
   slow: Unary<undefined, NodesSlowCalls>
   hot: Unary<HotKeysRequest, NodesHotKeys>
+  /** Undefined where it cannot be READ. */
+  memory: Unary<{ readonly shard: number }, ShardMemory | undefined>
   sizes: Unary<SizesRequest & { readonly shard: number }, SizesPart>
   /** Each part in pieces of {@link PIECE_BYTES}; the last piece of a part is shorter, and may be empty. */
   backup: ServerStream<{ readonly shard: number }, Uint8Array>
@@ -194,6 +208,7 @@ export const indexService: Service<Methods, Errors> = defineService({
     wait: unary({ request: type<WaitRequest>(), response: type<Reply>() }),
     figures: unary({ request: type<undefined>(), response: type<IndexNodeFigures>() }),
     slow: unary({ request: type<undefined>(), response: type<NodesSlowCalls>() }),
+    memory: unary({ request: type<{ readonly shard: number }>(), response: type<ShardMemory | undefined>() }),
     hot: unary({ request: type<HotKeysRequest>(), response: type<NodesHotKeys>() }),
     sizes: unary({ request: type<SizesRequest & { readonly shard: number }>(), response: type<SizesPart>() }),
     backup: serverStream({ request: type<{ readonly shard: number }>(), response: type<Uint8Array>() }),

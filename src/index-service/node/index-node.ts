@@ -1,8 +1,10 @@
 import { thisMachine } from '../../cluster/index.ts'
 import { type AppendPolicy, FIRST_FORMAT } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
+import { deviceNames, openDevice } from '../../verbs/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexClient } from '../client/index-client.ts'
+import { READ_DEVICE } from '../client/read-line.ts'
 import { COMMAND_FORMAT } from '../commands/table.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import type { KeyListeners, OnKeyChange, OnKeyEvent } from '../state/key-events.ts'
@@ -19,6 +21,7 @@ import {
   type NodesSlowCalls,
   type Place,
   placeOfNode,
+  type ShardMemory,
 } from './index-contract.ts'
 import { IndexMeter, ShardState, type ShardStateNumber } from './index-meter.ts'
 import { IndexServer } from './index-server.ts'
@@ -28,6 +31,7 @@ import { NodeCards } from './node-cards.ts'
 import { NodeLines } from './node-lines.ts'
 import { NodeMembers } from './node-members.ts'
 import { holdersOf, leaderWanted, mayLeave } from './placement.ts'
+import { ReadListener } from './read-listener.ts'
 import { ShardReplica } from './shard-replica.ts'
 import { SlowLog } from './slow-log.ts'
 
@@ -101,6 +105,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly #lines: NodeLines
   readonly #listeners = new Set<(message: Uint8Array) => void>()
   #server!: IndexServer
+  /** Undefined where no other machine READs. */
+  #reads: ReadListener | undefined
   #members!: NodeMembers
   #hide: () => void = () => undefined
   #looker: NodeJS.Timeout | undefined
@@ -255,6 +261,13 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     return withOwn(this.ownSlowCalls(), await this.#remote.slowCalls(limits))
   }
 
+  /** What other machines READ of a shard; undefined if that cannot be. */
+  memoryOf(shard: number): ShardMemory | undefined {
+    const reads = this.#reads
+    const memory = reads && this.#replicas.get(shard)?.memoryIn(reads.domain)
+    return memory && { ...memory, place: reads.place }
+  }
+
   async ownHotKeys(request: HotKeysRequest, signal: AbortSignal): Promise<NodesHotKeys> {
     const found = await Promise.all([...this.#replicas.values()].map((replica) => replica.hotKeys(request, signal)))
     return { rank: this.rank, keys: mostUsed(found.flat(), request.count) }
@@ -283,6 +296,10 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   async #open(): Promise<void> {
     const { listen, timeoutMs, signal } = this.#options
     this.#server = await IndexServer.open(this, { listen })
+    const device = this.#group.oneMachine ? READ_DEVICE : this.#group.device
+    // On other devices the memory of replicas is not found, or nothing listens. Clients ask the nodes then.
+    if (listen !== undefined && isRead(device))
+      this.#reads = await ReadListener.open(listen, device).catch(() => undefined)
     this.#members = new NodeMembers(this.#group, this.name, this.#card())
     const wanted = this.#wanted()
     const limits = {
@@ -309,6 +326,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     await Promise.allSettled(this.#changing.values())
     await this.#lines.close()
     await this.#server?.close()
+    this.#reads?.close()
     await Promise.all([...this.#replicas.values()].map((replica) => replica.close()))
     this.#members?.close()
     this.#meter.close()
@@ -481,6 +499,13 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     const others = this.#members.cards.filter(({ rank }) => rank !== this.rank)
     return others.flatMap((card) => placeOfNode(card, this.#machine) ?? [])
   }
+}
+
+/** Whether a device of that name is for READs of clients. */
+function isRead(name: string): boolean {
+  if (!deviceNames().includes(name)) return false
+  using device = openDevice(name)
+  return device.attributes.linkLayer === 'tcp'
 }
 
 /** By rank. This node may have asked itself, too. */

@@ -12,6 +12,7 @@ import {
   type NodesSlowCalls,
   PIECE_BYTES,
   type Place,
+  type ShardMemory,
 } from './index-contract.ts'
 import type { ListenPlace } from './listen-place.ts'
 import type { SlowLog } from './slow-log.ts'
@@ -34,6 +35,7 @@ export interface Served {
   readonly slowLog: SlowLog
   ownSlowCalls(): NodesSlowCalls
   ownHotKeys(request: HotKeysRequest, signal: AbortSignal): Promise<NodesHotKeys>
+  memoryOf(shard: number): ShardMemory | undefined
   /** What another node has told all. */
   hear(message: Uint8Array): void
 }
@@ -93,6 +95,7 @@ function serverOf(served: Served): Server {
     look: () => served.look(),
     figures: () => served.ownFigures(),
     slow: () => served.ownSlowCalls(),
+    memory: ({ shard }) => served.memoryOf(shard),
     hot: (request, { signal }) => served.ownHotKeys(request, signal),
     sizes: ({ shard, ...request }, context) => told(portOf(shard).sizes(request, limitsOf(context))),
     run: ({ shard, calls, watched, apart }, context) =>

@@ -9,11 +9,12 @@ import {
 } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { TIMER_MS_MAX } from '../../native/index.ts'
+import type { ProtectionDomain } from '../../verbs/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { COMMAND_FORMAT } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
-import { againUntilKnown, type LocatedOrNot, locate } from '../located.ts'
+import { againUntilKnown, locate, type PlacedOrNot, placeOnMachine } from '../located.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
 import { copyOf } from '../memory/copy.ts'
 import { RecordLooks } from '../memory/record-looks.ts'
@@ -31,9 +32,10 @@ import { ShardMachine } from '../state/shard-machine.ts'
 import { type EvictionSettings, ruleOf } from './eviction-policy.ts'
 import { Evictor } from './evictor.ts'
 import { HotKeys } from './hot-keys.ts'
-import type { HotKey, HotKeysRequest } from './index-contract.ts'
+import type { HotKey, HotKeysRequest, ShardMemory } from './index-contract.ts'
 import { type Program, ProgramLine } from './program-line.ts'
 import { ShardBackups } from './shard-backups.ts'
+import { ShardRegions } from './shard-regions.ts'
 import { LEFT, rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
 
 /** What a replica is opened with. */
@@ -112,6 +114,7 @@ export class ShardReplica implements ShardPort {
   readonly #sweeper: NodeJS.Timeout
   /** Its own memory, as others see it. */
   #places: TableReader | undefined
+  #regions: ShardRegions | undefined
   #isSweeping = false
   readonly #elsewhere: ShardPort
   #isLeaving = false
@@ -270,6 +273,13 @@ export class ShardReplica implements ShardPort {
     return this.#table.descriptor
   }
 
+  /** What other machines READ of it, by keys of that domain. */
+  memoryIn(domain: ProtectionDomain): Omit<ShardMemory, 'place'> | undefined {
+    if (this.#closing !== undefined) return undefined
+    this.#regions ??= new ShardRegions(domain)
+    return this.#regions.told(this.#table, this.readers)
+  }
+
   get figures(): ShardFigures {
     const { size, expiring, databases, waiting, evicted, usedBytes } = this.#shard
     return { keys: size, expiring, databases, waiting, evicted, usedBytes, heldBytes: this.#table.figures.bytes }
@@ -379,12 +389,14 @@ export class ShardReplica implements ShardPort {
     return value === undefined ? null : copyOf(value, 0, value.length)
   }
 
-  async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<LocatedOrNot> {
+  async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<PlacedOrNot> {
     if (this.#isLeaving) return await this.#elsewhere.locate(key, limits, field)
     return await againUntilKnown(limits, () => {
       if (!this.#isFresh()) return undefined
       this.#places ??= TableReader.open(process.pid, this.#table.descriptor)
-      return this.#places && locate(this.#places, this.#keys, { key, field, space: this.#table.spaceOf(0) })
+      if (this.#places === undefined) return undefined
+      const located = locate(this.#places, this.#keys, { key, field, space: this.#table.spaceOf(0) })
+      return placeOnMachine(located, this.#places)
     })
   }
 
@@ -445,6 +457,7 @@ export class ShardReplica implements ShardPort {
 
   async #close(): Promise<void> {
     clearInterval(this.#sweeper)
+    this.#regions?.close()
     await this.#replicated.close()
     this.#places?.close()
     this.#table.close()

@@ -25,6 +25,8 @@ import { type Waiter, Waiters } from './waiters.ts'
 const SNAPSHOT_VERSION = 3
 /** Removed by one command at most, so that none takes long. */
 const EXPIRED_MAX = 1000
+/** Commands that remove a key before they make it again. */
+const IN_STEPS: ReadonlySet<string> = new Set(['RENAME', 'RENAMENX', 'COPY', 'RESTORE'])
 
 /** How much more strings may take than those that they replace, in bytes of their packed calls. */
 const GROWTH_MAX = 4
@@ -293,11 +295,14 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     this.#isAdmitted = admitted === true
     if (watched !== undefined && !watched.every((key) => this.#isUnchanged(key))) return null
     if (waiter !== undefined && calls.length === 1) return this.#waitingAnswer(calls[0]!, waiter)
-    const replies = calls.map((call) => {
-      const reply = this.#reply(call)
-      if (apart === true && this.#waiters.size > 0) this.#serve()
-      return reply
-    })
+    const run = (): Reply[] =>
+      calls.map((call) => {
+        const reply = this.#reply(call)
+        if (apart === true && this.#waiters.size > 0) this.#serve()
+        return reply
+      })
+    const isOne = calls.length > 1 ? apart !== true : calls.some(({ name }) => IN_STEPS.has(name.toUpperCase()))
+    const replies = isOne && this.#records.together !== undefined ? this.#records.together(run) : run()
     this.#isAdmitted = false
     return replies
   }

@@ -15,6 +15,7 @@ const MARKS = ['index-service/memory/use-marks.test']
 const MACHINE = ['index-service/state/shard-machine.test', 'index-service/state/databases.test']
 const VICTIMS = ['index-service/state/victims.test']
 const EVICTOR = ['index-service/evictor.test']
+const REMOTE = ['index-service/remote-reads.test']
 const LOCATE = ['index-service/locate.test']
 const OBSERVATIONS = ['index-service/observations.test']
 const BACKUP = ['index-service/backup.test']
@@ -211,5 +212,26 @@ export const mistakes: readonly IndexMistake[] = [
     find: 'sum.bytes += recordTakes(record.length, value.length);',
     replace: 'sum.bytes += recordTakes(record.length, isOfKey(record[0]) ? value.length : 0);',
     tests: OBSERVATIONS,
+  },
+  {
+    name: 'a READ does not look which table it has read',
+    breaks: 'keys that a device has given to other memory bring values of another shard',
+    find: 'if (!table.isTold) {',
+    replace: 'if (false) {',
+    tests: REMOTE,
+  },
+  {
+    name: 'a table that was emptied meanwhile is as good as any',
+    breaks: 'keys seem to be gone while a snapshot comes',
+    find: 'if (Atomics.load(after, HeaderWord.Together) !== together) continue;',
+    replace: '',
+    tests: REMOTE,
+  },
+  {
+    name: 'the first READ of a voter says what it knows as a leader',
+    breaks: 'what it knew as a follower counts as what was answered',
+    find: 'this.leads = leads === this.#led ? leads : 0;',
+    replace: 'this.leads = leads;',
+    tests: REMOTE,
   },
 ]

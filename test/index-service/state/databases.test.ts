@@ -147,3 +147,30 @@ test('readers from outside find a key in the database that has it, also after a 
   reader.close()
   table.close()
 })
+
+test('readers from outside see calls that go together as one change, and those that are apart one by one', () => {
+  const table = new RecordTable()
+  const keys = new RecordKeys()
+  const reader = TableReader.open(process.pid, table.descriptor)!
+  const read = (): string | undefined => {
+    const found = reader.get(keys.ofKey(bytes('a'), 0))
+    return found instanceof Uint8Array ? Buffer.from(stringOf(found)).toString() : found
+  }
+  let seen: (string | undefined)[] = []
+  const machine = new ShardMachine({
+    records: table,
+    listeners: { onEvent: undefined, onChange: () => seen.push(read()) },
+  })
+  const apply = (apart: boolean, ...commands: string[][]): (string | undefined)[] => {
+    seen = []
+    machine.apply({ calls: commands.map((command) => callOf(command)), apart }, { index: 1, timeMs: 1, term: 1 })
+    return [...seen, read()]
+  }
+  assert.deepEqual(apply(true, ['SET', 'a', '1'], ['SET', 'a', '2']), ['1', '2', '2'])
+  assert.deepEqual(apply(false, ['SET', 'a', '3'], ['SET', 'a', '4']), ['unknown', 'unknown', '4'])
+  assert.deepEqual(apply(false, ['SET', 'b', '5']), ['4', '4'])
+  assert.deepEqual(apply(false, ['RENAME', 'b', 'a']).at(-1), '5')
+  assert.deepEqual([...new Set(seen)], ['unknown'])
+  reader.close()
+  table.close()
+})
