@@ -143,6 +143,7 @@ void comeUp(QueuePair* pair) {
   pair->stream.phase = Stream::Phase::Up;
   pair->stream.retryNs = 0;
   pair->progressAt = nowNs();
+  if (pair->bytesPerSecond != 0) pace(pair);
   transmit(pair);
 }
 
@@ -255,7 +256,9 @@ uint64_t timeoutOf(const QueuePair* pair) {
   const auto& a = pair->attributes;
   if (a.timeout == 0) return UINT64_MAX;
   const uint64_t own = (4096ULL << a.timeout) * (a.retry_cnt + 1ULL);
-  return pair->stream.phase == Stream::Phase::Up ? std::max(own, kTimeoutLeast) : own;
+  // What is with the kernel waits there for its pace, as well.
+  const uint64_t paced = pair->bytesPerSecond == 0 ? 0 : 2ULL * kUnsentMost * 1000000000 / pair->bytesPerSecond;
+  return pair->stream.phase == Stream::Phase::Up ? std::max(own, kTimeoutLeast) + paced : own;
 }
 
 void lookAtClock(QueuePair* pair) {

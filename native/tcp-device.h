@@ -265,6 +265,7 @@ struct QueuePair : ibv_qp {
   std::vector<Send> sends;
   uint64_t head = 0, next = 0, tail = 0, freed = 0;
   uint64_t progressAt = 0;
+  uint64_t bytesPerSecond = 0;  // the most that it sends; 0 for no limit
   std::atomic<uint64_t> polledAt{0};
   ReceiveRing receives;
   Stream stream;
@@ -386,6 +387,10 @@ void acceptGuests(Context* context, Port* port);
 void serveGuest(Context* context, uint64_t number);
 void matchGuests(Context* context);
 void proofArrived(QueuePair* pair, uint64_t proof);
+
+// ---- tcp-pacing.cc
+// Tells the kernel how fast the stream may send.
+void pace(QueuePair* pair);
 
 // ---- tcp-datagram.cc
 void receiveDatagrams(Context* context, Port* port);

@@ -151,6 +151,7 @@ void reset(QueuePair* pair) {
   pair->receives.clear();
   pair->stream = Stream();
   pair->attributes = {};
+  pair->bytesPerSecond = 0;
   pair->drainTold = pair->established = false;
 }
 

@@ -62,6 +62,9 @@ struct Adoption {
 };
 // Leads a queue pair from INIT to RTS over a TCP connection with a peer that is no Aether. It takes a duplicate.
 int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption);
+// The most bytes a second that it sends, in RTS; 0 for no limit. EOPNOTSUPP where it sends datagrams.
+int setRateLimit(ibv_qp* qp, uint64_t bytesPerSecond);
+uint64_t rateLimit(ibv_qp* qp);
 int postSend(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad);
 int postRecv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad);
 

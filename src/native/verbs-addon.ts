@@ -337,6 +337,10 @@ export interface VerbsAddon {
     ready: number,
     reply: Uint8Array,
   ): number
+  /** ibv_modify_qp_rate_limit(3), in bytes per second; 0 takes the limit away. Returns 0 or the errno. */
+  setRateLimit(pair: VerbsToken, bytesPerSecond: number): number
+  /** The limit in bytes per second, 0 for none: of a tcp device as its socket tells it, else what was set. */
+  queryRateLimit(pair: VerbsToken): number
   /**
    * As `modifyQueuePair`, on another thread; rejects with the errno. A `modifyQueuePair` or `destroy` of the same queue
    * pair in the meantime waits for its end, and this call rejects with ECANCELED. A second asynchronous one is refused

@@ -175,6 +175,8 @@ const right: Readonly<Record<keyof VerbsAddon, readonly Right[]>> = {
     anyOf(0, 1, 2),
     () => new Uint8Array(24),
   ],
+  setRateLimit: [pair, anyOf(0, 1_000_000)],
+  queryRateLimit: [pair],
   queryQueuePair: [pair, one(1), () => new Float64Array(ATTRIBUTE_WORDS)],
   postSend: [pair, () => requests().buffer, anyOf(1, 2), one(22), () => new Uint8Array(64)],
   postReceive: [pair, () => requests().buffer, anyOf(1, 2), one(22)],
