@@ -161,8 +161,9 @@ Greeting greetingOf(QueuePair* pair, bool crc) {
 void say(QueuePair* pair, bool isReply, const Greeting& greeting) {
   Stream& stream = pair->stream;
   if (stream.out.size() < kHandshakeBytes) stream.out.resize(kHandshakeBytes);
-  putHandshake(stream.out.data(), isReply, pair->attributes.max_dest_rd_atomic, pair->attributes.max_dest_rd_atomic,
-               greeting);
+  // How many this end wants at once may change until RTS, so it asks for the most that the peer can take.
+  stream.takes = pair->attributes.max_dest_rd_atomic;
+  putHandshake(stream.out.data(), isReply, stream.takes, isReply ? stream.peerTakes : kDepthMost, greeting);
   stream.outAt = 0;
   stream.outEnd = kHandshakeBytes;
   flush(pair);
@@ -174,6 +175,7 @@ void request(QueuePair* pair) {
   tune(stream.descriptor);
   if (isSelf(pair)) {
     stream.peerExpects = pair->attributes.rq_psn;
+    stream.peerTakes = stream.takes = pair->attributes.max_dest_rd_atomic;
     return comeUp(pair);
   }
   stream.phase = Stream::Phase::Requested;
@@ -235,6 +237,7 @@ void replyArrived(QueuePair* pair) {
     return retryLater(pair);
   stream.crc = greeting.crc;
   stream.peerExpects = greeting.psn;
+  stream.peerTakes = ird;
   stream.peerNonce = greeting.nonce;
   sendControl(pair, ControlKind::Proof, 0,
               proofOf(pair->device, 'C', pair->qp_num, greeting.source, stream.nonce, greeting.nonce));
@@ -358,6 +361,8 @@ int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption) {
   stream.descriptor = own;
   stream.phase = Stream::Phase::Up;
   stream.isForeign = true;
+  stream.takes = pair->attributes.max_dest_rd_atomic;
+  stream.skipsReady = !adoption.isCaller && adoption.ready == Adoption::Ready::Send;
   stream.crc = adoption.crc;
   stream.segmentMost = segmentMostOf(own);
   pair->now = IBV_QPS_RTS;
@@ -369,7 +374,8 @@ int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption) {
     stream.out.assign(adoption.reply, adoption.reply + adoption.replyBytes);
     stream.outEnd = adoption.replyBytes;
   }
-  if (adoption.isCaller && isAgreed) sendReady(pair, adoption.ready == Adoption::Ready::Read);
+  constexpr Op kReadyOps[] = {Op::Write, Op::Write, Op::ReadRequest, Op::Send};
+  if (adoption.isCaller && isAgreed) sendReady(pair, kReadyOps[static_cast<size_t>(adoption.ready)]);
   transmit(pair);
   return 0;
 }
@@ -433,6 +439,7 @@ static bool settle(Context* context, Guest* guest) {
   stream.nonce = randomWord();
   stream.peerNonce = guest->greeting.nonce;
   stream.peerExpects = guest->greeting.psn;
+  stream.peerTakes = std::min<uint16_t>(guest->ird, kDepthMost);
   stream.crc = guest->greeting.crc;
   struct epoll_event event = {};
   event.events = EPOLLIN;

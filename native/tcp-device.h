@@ -51,6 +51,8 @@ struct Region;
 
 // The most segments of a request, whatever its queue.
 constexpr uint32_t kSegmentsMost = 32;
+// The most READs and atomics under way, either way.
+constexpr uint8_t kDepthMost = 128;
 
 struct Domain : ibv_pd {
   std::atomic<int> users{0};
@@ -223,6 +225,8 @@ struct Stream {
   uint64_t nonce = 0, peerNonce = 0;
   uint64_t mayBeginAt = 0;  // 0 once it may, or may at once: MPA's responder lets the caller speak first
   uint64_t retryAt = 0, retryNs = 0, connectUntil = 0;
+  // How many READs and atomics may be under way at the peer, and here (RFC 6581, 9.1).
+  uint16_t peerTakes = kDepthMost, takes = kDepthMost;
   uint32_t peerExpects = 0;  // the sequence number that the peer expects of this end
   // Out: bytes that the socket has not taken yet, from `outAt` to `outEnd`.
   std::vector<uint8_t> out;
@@ -233,6 +237,7 @@ struct Stream {
   uint64_t segmentAt = 0;
   uint32_t stage = 0;  // which message of the request at `next`
   uint32_t answersAwaited = 0;
+  bool readyAwaited = false;  // one of these is that of `sendReady`
   std::deque<ReadJob> jobs;
   bool waiting = false;  // for a receiver that was not ready
   bool resumes = false;
@@ -245,6 +250,7 @@ struct Stream {
   bool dropping = false;
   Header header;
   bool inPayload = false;
+  bool skipsReady = false;  // a foreign caller says that it is ready by a SEND of no bytes, which no receive is for
   size_t payloadLeft = 0, trailerLeft = 0;
   uint64_t placeAt = 0;  // where the next byte of the payload belongs: an address, or a place in the message
   bool discards = false;
@@ -353,8 +359,8 @@ void transmit(QueuePair* pair, bool defers = false);
 void sendControl(QueuePair* pair, ControlKind kind, uint32_t count, uint64_t value);
 // Tells a foreign peer why the stream ends. The segment that came last is the one to blame; of a READ, `request`, too.
 void sendTerminate(QueuePair* pair, uint16_t fault, const ReadRequest* request);
-// The first message of a caller that has nothing to say yet: a READ or a WRITE of no bytes (RFC 6581, 9.2).
-void sendReady(QueuePair* pair, bool isRead);
+// The first message of a caller that has nothing to say yet: a READ, WRITE or SEND of no bytes (RFC 6581, 9.2).
+void sendReady(QueuePair* pair, Op op);
 // Writes what is in `out`; false where the socket takes no more, or has failed.
 bool flush(QueuePair* pair);
 // Answers a READ at once where it is small and none waits, else later. False where its key does not allow it.
@@ -374,6 +380,9 @@ bool gather(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offs
 // allow it. They hold while the caller has the lock of the keys.
 int piecesOf(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offset, size_t length, int access,
              struct iovec* pieces);
+
+// ---- tcp-atomic.cc
+void carryOutAtomic(QueuePair* pair, const uint8_t* data);
 
 // ---- tcp-connection.cc
 // 0, or the errno of the modify: ETIMEDOUT where no such address answers.

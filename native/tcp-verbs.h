@@ -56,8 +56,9 @@ struct Adoption {
   bool isCaller = false;
   bool crc = false;
   uint16_t ird = 0, ord = 0;
-  enum class Ready : uint8_t { None, Write, Read } ready = Ready::None;  // what they agreed that the caller sends first
-  const uint8_t* reply = nullptr;                                       // the responder's reply, which is sent first
+  // What they agreed that the caller sends first.
+  enum class Ready : uint8_t { None, Write, Read, Send } ready = Ready::None;
+  const uint8_t* reply = nullptr;  // the responder's reply, which is sent first
   size_t replyBytes = 0;
 };
 // Leads a queue pair from INIT to RTS over a TCP connection with a peer that is no Aether. It takes a duplicate.

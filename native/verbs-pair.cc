@@ -152,7 +152,7 @@ static napi_value AdoptTcpStream(napi_env env, napi_callback_info info) {
   adoption.crc = arguments.boolean(3, "crc");
   adoption.ird = static_cast<uint16_t>(arguments.integer(4, "ird", 0, UINT16_MAX));
   adoption.ord = static_cast<uint16_t>(arguments.integer(5, "ord", 0, UINT16_MAX));
-  adoption.ready = static_cast<tcp::Adoption::Ready>(arguments.integer(6, "ready", 0, 2));
+  adoption.ready = static_cast<tcp::Adoption::Ready>(arguments.integer(6, "ready", 0, 3));
   const Bytes reply = arguments.bytes(7, "reply");
   if (!arguments.ok()) return nullptr;
   adoption.reply = reply.data;

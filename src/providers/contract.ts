@@ -228,7 +228,7 @@ export interface AdoptedStream {
   readonly ird: number
   readonly ord: number
   /** What both have agreed that the caller sends first, even if it has nothing to say: a message without bytes. */
-  readonly ready: 'none' | 'write' | 'read'
+  readonly ready: 'none' | 'write' | 'read' | 'send'
   /** MPA's reply of the end that was called, sent before all else; empty at the other one. */
   readonly reply: Uint8Array
 }

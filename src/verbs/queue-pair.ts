@@ -453,8 +453,8 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   // -------------------------------------------------------------------------------------------------------------------
 
   /**
-   * Limit what is sent from now on, in bytes per second: ibv_modify_qp_rate_limit(3), in RTS. `Infinity` takes the limit
-   * away, and so does RESET. A device averages over some packets, and may round up.
+   * Limit what is sent from now on, in bytes per second: ibv_modify_qp_rate_limit(3), in RTS. `Infinity` takes the
+   * limit away, and so does RESET. A device averages over some packets, and may round up.
    */
   setRateLimit(bytesPerSecond: number): void {
     this.assertOpen()

@@ -172,7 +172,7 @@ const right: Readonly<Record<keyof VerbsAddon, readonly Right[]>> = {
     anyOf(true, false),
     one(16),
     one(16),
-    anyOf(0, 1, 2),
+    anyOf(0, 1, 2, 3),
     () => new Uint8Array(24),
   ],
   setRateLimit: [pair, anyOf(0, 1_000_000)],

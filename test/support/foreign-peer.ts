@@ -12,6 +12,8 @@ export const Mpa = {
   Reject: 0x2000,
   Enhanced: 0x1000,
   PeerToPeer: 0x8000,
+  /** Beside the IRD, the next two beside the ORD. */
+  BySend: 0x4000,
   ByWrite: 0x8000,
   ByRead: 0x4000,
 } as const

@@ -33,7 +33,7 @@ const ALL_ATTRIBUTES = Object.values(Attribute).reduce((mask: number, bit) => ma
 const DRAIN_PATIENCE_MS = 50
 
 /** By the numbers of the addon. */
-const READY_MESSAGES: readonly AdoptedStream['ready'][] = ['none', 'write', 'read']
+const READY_MESSAGES: readonly AdoptedStream['ready'][] = ['none', 'write', 'read', 'send']
 
 /** ibv_create_qp(3). Requests are passed on as they are encoded, a batch in one native call. */
 export class IbverbsQueuePair implements ProviderQueuePair {
