@@ -119,12 +119,11 @@ uint64_t proofOf(const Context* context, char role, uint32_t caller, uint32_t re
 void closeStream(QueuePair* pair, Stream::Phase phase) {
   Stream& stream = pair->stream;
   // The connection manager has a descriptor of a foreign peer's stream, too, so that closing ours would end nothing.
-  if (stream.descriptor >= 0 && stream.isForeign) {
-    shutdown(stream.descriptor, SHUT_WR);
-    epoll_ctl(pair->device->epoll, EPOLL_CTL_DEL, stream.descriptor, nullptr);
-  }
   // Closing takes it out of the epoll instance, too.
-  if (stream.descriptor >= 0) close(stream.descriptor);
+  if (stream.descriptor >= 0 && stream.isForeign)
+    letGo(pair->device, stream.descriptor);
+  else if (stream.descriptor >= 0)
+    close(stream.descriptor);
   stream.descriptor = -1;
   stream.watchesWrites = stream.isLeft = false;
   stream.phase = phase;
@@ -382,6 +381,21 @@ int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption) {
 
 // ---- the side that is called
 
+Guest* addGuest(Context* context, int descriptor, uint64_t until) {
+  const uint64_t number = context->nextGuest++ & kNameMask;
+  auto made = std::make_unique<Guest>();
+  Guest* guest = made.get();
+  guest->descriptor = descriptor;
+  guest->until = until;
+  struct epoll_event event = {};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.u64 = kOfGuest | number;
+  epoll_ctl(context->epoll, EPOLL_CTL_ADD, descriptor, &event);
+  context->guests[number] = std::move(made);
+  context->active = true;
+  return guest;
+}
+
 void acceptGuests(Context* context, Port* port) {
   for (;;) {
     sockaddr_in6 from = {};
@@ -399,16 +413,7 @@ void acceptGuests(Context* context, Port* port) {
       continue;
     }
     tune(descriptor);
-    const uint64_t number = context->nextGuest++ & kNameMask;
-    auto guest = std::make_unique<Guest>();
-    guest->descriptor = descriptor;
-    guest->until = nowNs() + kHandshakeNs;
-    struct epoll_event event = {};
-    event.events = EPOLLIN | EPOLLRDHUP;
-    event.data.u64 = kOfGuest | number;
-    epoll_ctl(context->epoll, EPOLL_CTL_ADD, descriptor, &event);
-    context->guests[number] = std::move(guest);
-    context->active = true;
+    addGuest(context, descriptor, nowNs() + kHandshakeNs);
   }
 }
 
@@ -454,7 +459,10 @@ static bool settle(Context* context, Guest* guest) {
 
 static void dismiss(Context* context, uint64_t number) {
   const auto found = context->guests.find(number);
-  if (found->second->descriptor >= 0) close(found->second->descriptor);
+  Guest* guest = found->second.get();
+  // Where the connection manager still has it, closing alone would not end it.
+  if (guest->leaves) shutdown(guest->descriptor, SHUT_RDWR);
+  if (guest->descriptor >= 0) close(guest->descriptor);
   context->guests.erase(found);
 }
 
@@ -462,6 +470,10 @@ void serveGuest(Context* context, uint64_t number) {
   const auto found = context->guests.find(number);
   if (found == context->guests.end()) return;
   Guest* guest = found->second.get();
+  if (guest->leaves) {
+    if (!dropWhatComes(guest->descriptor)) dismiss(context, number);
+    return;
+  }
   if (guest->complete) {
     // It may say nothing more before it is answered, so this is its end.
     dismiss(context, number);

@@ -292,9 +292,10 @@ struct Port {
   std::mutex lock;  // of reading datagrams
 };
 
-// A connection that came in, and has not found its queue pair yet.
+// A connection that came in, and has not found its queue pair yet, or one that has left it.
 struct Guest {
   int descriptor = -1;
+  bool leaves = false;
   uint8_t bytes[kHandshakeBytes];
   size_t have = 0;
   uint64_t until = 0;
@@ -326,6 +327,8 @@ struct Context : ibv_context {
   std::map<uint64_t, std::unique_ptr<Guest>> guests;  // of the engine only
   std::vector<uint32_t> left;                         // likewise: the queue pairs that it has left to the program
   uint64_t nextGuest = 1;
+  std::mutex leavingLock;
+  std::vector<int> leaving;  // for the engine to take
 
   void raise(ibv_event_type type, QueuePair* pair, ibv_cq* queue, ibv_srq* shared);
   void forgetEvents(const void* element);
@@ -392,10 +395,19 @@ void disconnect(QueuePair* pair);
 void breakStream(QueuePair* pair);
 // Whatever the socket and the clock bring: connects, reads, writes. `polls` where it is the program that asks.
 void progress(QueuePair* pair, bool polls = false);
+// Of the engine only.
+Guest* addGuest(Context* context, int descriptor, uint64_t until);
 void acceptGuests(Context* context, Port* port);
 void serveGuest(Context* context, uint64_t number);
 void matchGuests(Context* context);
 void proofArrived(QueuePair* pair, uint64_t proof);
+
+// ---- tcp-leaving.cc
+// The stream of a foreign peer ends: no more of ours is sent, and what comes is dropped until its end.
+void letGo(Context* context, int descriptor);
+void takeLeaving(Context* context);
+// False once the peer has ended.
+bool dropWhatComes(int descriptor);
 
 // ---- tcp-pacing.cc
 // Tells the kernel how fast the stream may send.

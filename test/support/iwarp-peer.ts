@@ -98,6 +98,11 @@ export class IwarpPeer {
     this.socket.write(Buffer.concat(segments.map((segment) => encodeSegment(segment, this.#options.crc))))
   }
 
+  /** From now on what comes is dropped. */
+  ignore(): void {
+    this.socket.removeAllListeners('data').resume()
+  }
+
   write(bytes: Uint8Array): void {
     this.socket.write(bytes)
   }

@@ -43,7 +43,7 @@ export class IwarpIdentifier implements ConnectionIdentifier {
   #received = NO_DATA
   #parameters: ConnectionParameters | undefined
   #request: MpaFrame | undefined
-  /** Of the request of a caller. A peer that hangs up on revision 2 may know revision 1 only, and is asked once more. */
+  /** Of a caller. A peer that hangs up on revision 2 may know revision 1 only, and is asked once more. */
   #revision: 1 | 2 = 2
   #pair: QueuePair | undefined
   #isUp = false

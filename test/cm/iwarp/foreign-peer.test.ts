@@ -32,9 +32,9 @@ class Called implements Disposable {
     this.memory = connection.domain.allocate(4096, ALL_RIGHTS)
   }
 
-  static async by(request: Frame, answer: ConnectionOptions = {}): Promise<Called> {
+  static async by(request: Frame, answer: ConnectionOptions = {}, stays = false): Promise<Called> {
     using listener = await listen({ device: DEVICE, address: HOST, iwarpPeer: true })
-    const peer = await ForeignPeer.call(listener.port, encodeFrame('Req', request))
+    const peer = await ForeignPeer.call(listener.port, encodeFrame('Req', request), stays)
     const asked = await listener.next(PATIENCE)
     return new Called(peer, await asked!.accept({ ...PATIENCE, ...answer }))
   }
@@ -467,6 +467,28 @@ test(
       guarded.bytes.every((byte) => byte === 0x5a),
       `seed ${seed}`,
     )
+  },
+)
+
+test(
+  'a peer whose stream has failed is heard to end behind bytes that no one takes, and one that never ends is cut off',
+  options,
+  async () => {
+    const wrong = message('no receive is posted for it')
+    const megabytes = Buffer.alloc(16 << 20)
+    using ending = await Called.by({ depths: [4, 4] })
+    ending.peer.send(wrong)
+    ending.peer.write(megabytes)
+    ending.peer.end()
+    assert.equal(await ending.connection.closed, 'peer')
+    using staying = await Called.by({ depths: [4, 4] }, {}, true)
+    staying.peer.send(wrong)
+    staying.peer.write(megabytes)
+    const [terminate] = await staying.peer.take()
+    assert.equal(fault(terminate).word, 0x1202)
+    assert.ok(['peer', 'lost'].includes(await staying.connection.closed))
+    staying.peer.write(megabytes)
+  await staying.peer.until(() => staying.peer.closed, 'it is cut off')
   },
 )
 
