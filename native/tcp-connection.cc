@@ -119,12 +119,11 @@ uint64_t proofOf(const Context* context, char role, uint32_t caller, uint32_t re
 void closeStream(QueuePair* pair, Stream::Phase phase) {
   Stream& stream = pair->stream;
   // The connection manager has a descriptor of a foreign peer's stream, too, so that closing ours would end nothing.
-  if (stream.descriptor >= 0 && stream.isForeign) {
-    shutdown(stream.descriptor, SHUT_WR);
-    epoll_ctl(pair->device->epoll, EPOLL_CTL_DEL, stream.descriptor, nullptr);
-  }
   // Closing takes it out of the epoll instance, too.
-  if (stream.descriptor >= 0) close(stream.descriptor);
+  if (stream.descriptor >= 0 && stream.isForeign)
+    letGo(pair->device, stream.descriptor);
+  else if (stream.descriptor >= 0)
+    close(stream.descriptor);
   stream.descriptor = -1;
   stream.watchesWrites = stream.isLeft = false;
   stream.phase = phase;
@@ -143,6 +142,7 @@ void comeUp(QueuePair* pair) {
   pair->stream.phase = Stream::Phase::Up;
   pair->stream.retryNs = 0;
   pair->progressAt = nowNs();
+  if (pair->bytesPerSecond != 0) pace(pair);
   transmit(pair);
 }
 
@@ -160,8 +160,9 @@ Greeting greetingOf(QueuePair* pair, bool crc) {
 void say(QueuePair* pair, bool isReply, const Greeting& greeting) {
   Stream& stream = pair->stream;
   if (stream.out.size() < kHandshakeBytes) stream.out.resize(kHandshakeBytes);
-  putHandshake(stream.out.data(), isReply, pair->attributes.max_dest_rd_atomic, pair->attributes.max_dest_rd_atomic,
-               greeting);
+  // How many this end wants at once may change until RTS, so it asks for the most that the peer can take.
+  stream.takes = pair->attributes.max_dest_rd_atomic;
+  putHandshake(stream.out.data(), isReply, stream.takes, isReply ? stream.peerTakes : kDepthMost, greeting);
   stream.outAt = 0;
   stream.outEnd = kHandshakeBytes;
   flush(pair);
@@ -173,6 +174,7 @@ void request(QueuePair* pair) {
   tune(stream.descriptor);
   if (isSelf(pair)) {
     stream.peerExpects = pair->attributes.rq_psn;
+    stream.peerTakes = stream.takes = pair->attributes.max_dest_rd_atomic;
     return comeUp(pair);
   }
   stream.phase = Stream::Phase::Requested;
@@ -234,6 +236,7 @@ void replyArrived(QueuePair* pair) {
     return retryLater(pair);
   stream.crc = greeting.crc;
   stream.peerExpects = greeting.psn;
+  stream.peerTakes = ird;
   stream.peerNonce = greeting.nonce;
   sendControl(pair, ControlKind::Proof, 0,
               proofOf(pair->device, 'C', pair->qp_num, greeting.source, stream.nonce, greeting.nonce));
@@ -255,7 +258,9 @@ uint64_t timeoutOf(const QueuePair* pair) {
   const auto& a = pair->attributes;
   if (a.timeout == 0) return UINT64_MAX;
   const uint64_t own = (4096ULL << a.timeout) * (a.retry_cnt + 1ULL);
-  return pair->stream.phase == Stream::Phase::Up ? std::max(own, kTimeoutLeast) : own;
+  // What is with the kernel waits there for its pace, as well.
+  const uint64_t paced = pair->bytesPerSecond == 0 ? 0 : 2ULL * kUnsentMost * 1000000000 / pair->bytesPerSecond;
+  return pair->stream.phase == Stream::Phase::Up ? std::max(own, kTimeoutLeast) + paced : own;
 }
 
 void lookAtClock(QueuePair* pair) {
@@ -355,6 +360,8 @@ int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption) {
   stream.descriptor = own;
   stream.phase = Stream::Phase::Up;
   stream.isForeign = true;
+  stream.takes = pair->attributes.max_dest_rd_atomic;
+  stream.skipsReady = !adoption.isCaller && adoption.ready == Adoption::Ready::Send;
   stream.crc = adoption.crc;
   stream.segmentMost = segmentMostOf(own);
   pair->now = IBV_QPS_RTS;
@@ -366,12 +373,28 @@ int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption) {
     stream.out.assign(adoption.reply, adoption.reply + adoption.replyBytes);
     stream.outEnd = adoption.replyBytes;
   }
-  if (adoption.isCaller && isAgreed) sendReady(pair, adoption.ready == Adoption::Ready::Read);
+  constexpr Op kReadyOps[] = {Op::Write, Op::Write, Op::ReadRequest, Op::Send};
+  if (adoption.isCaller && isAgreed) sendReady(pair, kReadyOps[static_cast<size_t>(adoption.ready)]);
   transmit(pair);
   return 0;
 }
 
 // ---- the side that is called
+
+Guest* addGuest(Context* context, int descriptor, uint64_t until) {
+  const uint64_t number = context->nextGuest++ & kNameMask;
+  auto made = std::make_unique<Guest>();
+  Guest* guest = made.get();
+  guest->descriptor = descriptor;
+  guest->until = until;
+  struct epoll_event event = {};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.u64 = kOfGuest | number;
+  epoll_ctl(context->epoll, EPOLL_CTL_ADD, descriptor, &event);
+  context->guests[number] = std::move(made);
+  context->active = true;
+  return guest;
+}
 
 void acceptGuests(Context* context, Port* port) {
   for (;;) {
@@ -390,16 +413,7 @@ void acceptGuests(Context* context, Port* port) {
       continue;
     }
     tune(descriptor);
-    const uint64_t number = context->nextGuest++ & kNameMask;
-    auto guest = std::make_unique<Guest>();
-    guest->descriptor = descriptor;
-    guest->until = nowNs() + kHandshakeNs;
-    struct epoll_event event = {};
-    event.events = EPOLLIN | EPOLLRDHUP;
-    event.data.u64 = kOfGuest | number;
-    epoll_ctl(context->epoll, EPOLL_CTL_ADD, descriptor, &event);
-    context->guests[number] = std::move(guest);
-    context->active = true;
+    addGuest(context, descriptor, nowNs() + kHandshakeNs);
   }
 }
 
@@ -430,6 +444,7 @@ static bool settle(Context* context, Guest* guest) {
   stream.nonce = randomWord();
   stream.peerNonce = guest->greeting.nonce;
   stream.peerExpects = guest->greeting.psn;
+  stream.peerTakes = std::min<uint16_t>(guest->ird, kDepthMost);
   stream.crc = guest->greeting.crc;
   struct epoll_event event = {};
   event.events = EPOLLIN;
@@ -444,7 +459,10 @@ static bool settle(Context* context, Guest* guest) {
 
 static void dismiss(Context* context, uint64_t number) {
   const auto found = context->guests.find(number);
-  if (found->second->descriptor >= 0) close(found->second->descriptor);
+  Guest* guest = found->second.get();
+  // Where the connection manager still has it, closing alone would not end it.
+  if (guest->leaves) shutdown(guest->descriptor, SHUT_RDWR);
+  if (guest->descriptor >= 0) close(guest->descriptor);
   context->guests.erase(found);
 }
 
@@ -452,6 +470,10 @@ void serveGuest(Context* context, uint64_t number) {
   const auto found = context->guests.find(number);
   if (found == context->guests.end()) return;
   Guest* guest = found->second.get();
+  if (guest->leaves) {
+    if (!dropWhatComes(guest->descriptor)) dismiss(context, number);
+    return;
+  }
   if (guest->complete) {
     // It may say nothing more before it is answered, so this is its end.
     dismiss(context, number);

@@ -51,6 +51,8 @@ struct Region;
 
 // The most segments of a request, whatever its queue.
 constexpr uint32_t kSegmentsMost = 32;
+// The most READs and atomics under way, either way.
+constexpr uint8_t kDepthMost = 128;
 
 struct Domain : ibv_pd {
   std::atomic<int> users{0};
@@ -223,6 +225,8 @@ struct Stream {
   uint64_t nonce = 0, peerNonce = 0;
   uint64_t mayBeginAt = 0;  // 0 once it may, or may at once: MPA's responder lets the caller speak first
   uint64_t retryAt = 0, retryNs = 0, connectUntil = 0;
+  // How many READs and atomics may be under way at the peer, and here (RFC 6581, 9.1).
+  uint16_t peerTakes = kDepthMost, takes = kDepthMost;
   uint32_t peerExpects = 0;  // the sequence number that the peer expects of this end
   // Out: bytes that the socket has not taken yet, from `outAt` to `outEnd`.
   std::vector<uint8_t> out;
@@ -233,6 +237,7 @@ struct Stream {
   uint64_t segmentAt = 0;
   uint32_t stage = 0;  // which message of the request at `next`
   uint32_t answersAwaited = 0;
+  bool readyAwaited = false;  // one of these is that of `sendReady`
   std::deque<ReadJob> jobs;
   bool waiting = false;  // for a receiver that was not ready
   bool resumes = false;
@@ -245,6 +250,7 @@ struct Stream {
   bool dropping = false;
   Header header;
   bool inPayload = false;
+  bool skipsReady = false;  // a foreign caller says that it is ready by a SEND of no bytes, which no receive is for
   size_t payloadLeft = 0, trailerLeft = 0;
   uint64_t placeAt = 0;  // where the next byte of the payload belongs: an address, or a place in the message
   bool discards = false;
@@ -265,6 +271,7 @@ struct QueuePair : ibv_qp {
   std::vector<Send> sends;
   uint64_t head = 0, next = 0, tail = 0, freed = 0;
   uint64_t progressAt = 0;
+  uint64_t bytesPerSecond = 0;  // the most that it sends; 0 for no limit
   std::atomic<uint64_t> polledAt{0};
   ReceiveRing receives;
   Stream stream;
@@ -285,9 +292,10 @@ struct Port {
   std::mutex lock;  // of reading datagrams
 };
 
-// A connection that came in, and has not found its queue pair yet.
+// A connection that came in, and has not found its queue pair yet, or one that has left it.
 struct Guest {
   int descriptor = -1;
+  bool leaves = false;
   uint8_t bytes[kHandshakeBytes];
   size_t have = 0;
   uint64_t until = 0;
@@ -319,6 +327,8 @@ struct Context : ibv_context {
   std::map<uint64_t, std::unique_ptr<Guest>> guests;  // of the engine only
   std::vector<uint32_t> left;                         // likewise: the queue pairs that it has left to the program
   uint64_t nextGuest = 1;
+  std::mutex leavingLock;
+  std::vector<int> leaving;  // for the engine to take
 
   void raise(ibv_event_type type, QueuePair* pair, ibv_cq* queue, ibv_srq* shared);
   void forgetEvents(const void* element);
@@ -352,8 +362,8 @@ void transmit(QueuePair* pair, bool defers = false);
 void sendControl(QueuePair* pair, ControlKind kind, uint32_t count, uint64_t value);
 // Tells a foreign peer why the stream ends. The segment that came last is the one to blame; of a READ, `request`, too.
 void sendTerminate(QueuePair* pair, uint16_t fault, const ReadRequest* request);
-// The first message of a caller that has nothing to say yet: a READ or a WRITE of no bytes (RFC 6581, 9.2).
-void sendReady(QueuePair* pair, bool isRead);
+// The first message of a caller that has nothing to say yet: a READ, WRITE or SEND of no bytes (RFC 6581, 9.2).
+void sendReady(QueuePair* pair, Op op);
 // Writes what is in `out`; false where the socket takes no more, or has failed.
 bool flush(QueuePair* pair);
 // Answers a READ at once where it is small and none waits, else later. False where its key does not allow it.
@@ -374,6 +384,9 @@ bool gather(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offs
 int piecesOf(QueuePair* pair, const std::vector<ibv_sge>& segments, uint64_t offset, size_t length, int access,
              struct iovec* pieces);
 
+// ---- tcp-atomic.cc
+void carryOutAtomic(QueuePair* pair, const uint8_t* data);
+
 // ---- tcp-connection.cc
 // 0, or the errno of the modify: ETIMEDOUT where no such address answers.
 int connectPair(QueuePair* pair);
@@ -382,10 +395,23 @@ void disconnect(QueuePair* pair);
 void breakStream(QueuePair* pair);
 // Whatever the socket and the clock bring: connects, reads, writes. `polls` where it is the program that asks.
 void progress(QueuePair* pair, bool polls = false);
+// Of the engine only.
+Guest* addGuest(Context* context, int descriptor, uint64_t until);
 void acceptGuests(Context* context, Port* port);
 void serveGuest(Context* context, uint64_t number);
 void matchGuests(Context* context);
 void proofArrived(QueuePair* pair, uint64_t proof);
+
+// ---- tcp-leaving.cc
+// The stream of a foreign peer ends: no more of ours is sent, and what comes is dropped until its end.
+void letGo(Context* context, int descriptor);
+void takeLeaving(Context* context);
+// False once the peer has ended.
+bool dropWhatComes(int descriptor);
+
+// ---- tcp-pacing.cc
+// Tells the kernel how fast the stream may send.
+void pace(QueuePair* pair);
 
 // ---- tcp-datagram.cc
 void receiveDatagrams(Context* context, Port* port);

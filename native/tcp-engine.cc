@@ -221,7 +221,9 @@ void serve(Context* context, const struct epoll_event& event) {
     }
     default: {
       uint64_t count = 0;
-      if (read(context->waker, &count, sizeof count) > 0) matchGuests(context);
+      if (read(context->waker, &count, sizeof count) <= 0) return;
+      takeLeaving(context);
+      matchGuests(context);
     }
   }
 }
@@ -324,6 +326,7 @@ std::vector<std::string> deviceNames() {
 }
 
 static void closeAll(Context* context) {
+  for (const int descriptor : context->leaving) close(descriptor);
   for (const auto& [number, guest] : context->guests)
     if (guest->descriptor >= 0) close(guest->descriptor);
   for (const auto& port : context->ports) {

@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint32_t kRequestsMost = 16384;
 constexpr uint32_t kInlineMost = 1024;
-constexpr uint8_t kDepthMost = 128;
 // Of a foreign peer as much is still taken when it ends: 64 times what `receive` takes at a time.
 constexpr int kLastRounds = 64;
 
@@ -151,6 +150,7 @@ void reset(QueuePair* pair) {
   pair->receives.clear();
   pair->stream = Stream();
   pair->attributes = {};
+  pair->bytesPerSecond = 0;
   pair->drainTold = pair->established = false;
 }
 

@@ -15,9 +15,6 @@ constexpr size_t kInMost = kFpduMost + 8192;
 constexpr size_t kOutMostWaiting = 4 << 20;
 // A stream is left for others after so many bytes.
 constexpr size_t kBudget = 256 * 1024;
-constexpr size_t kJobsMost = 256;
-// Bytes that wait for the socket; a peer that keeps to its depth stays far below.
-constexpr size_t kAnswersMost = 4 << 20;
 // From this length on the rest of a payload is read straight to its place.
 constexpr size_t kReadDirectLeast = 8192;
 
@@ -79,6 +76,12 @@ void finishAnswer(QueuePair* pair, Send* send) {
 
 bool beginSend(QueuePair* pair) {
   Stream& stream = pair->stream;
+  const bool isReady = stream.skipsReady && stream.payloadLeft == 0 && stream.header.last;
+  stream.skipsReady = false;
+  if (isReady) {
+    stream.discards = true;
+    return true;
+  }
   if (stream.header.offset == 0) {
     if (stream.receiving || stream.messageBytes > 0) return false;
     if (!takeReceive(pair, &stream.receive)) {
@@ -127,7 +130,9 @@ bool beginWrite(QueuePair* pair) {
 bool beginAnswer(QueuePair* pair) {
   Stream& stream = pair->stream;
   uint64_t index = 0;
-  if (stream.isForeign && stream.header.stag == kReadyName && stream.payloadLeft == 0) {
+  if (stream.readyAwaited && stream.header.stag == kReadyName && stream.payloadLeft == 0) {
+    stream.readyAwaited = false;
+    stream.answersAwaited--;
     stream.discards = true;
     return true;
   }
@@ -229,67 +234,17 @@ void carryOutRead(QueuePair* pair, const uint8_t* data) {
   const bool allowed = (pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_READ) != 0 &&
                        pair->attributes.max_dest_rd_atomic != 0;
   const bool isGreeting = stream.isForeign && request.length == 0;
-  if ((!allowed && !isGreeting) || stream.jobs.size() >= kJobsMost) {
+  if (!allowed && !isGreeting) {
     refuse(pair, stream.carriedOut, IBV_WC_REM_INV_REQ_ERR, IBV_WC_WR_FLUSH_ERR, &request);
+  } else if (stream.jobs.size() >= std::max<size_t>(stream.takes, 1)) {
+    // More than it was told. For DDP that queue has no buffer (RFC 5041, 7.1).
+    refuse(pair, stream.carriedOut, stream.isForeign ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_REM_INV_REQ_ERR,
+           IBV_WC_WR_FLUSH_ERR, &request);
   } else if (!answerRead(pair, request)) {
     refuse(pair, stream.carriedOut, IBV_WC_REM_ACCESS_ERR, IBV_WC_WR_FLUSH_ERR, &request);
   } else {
     stream.carriedOut++;
   }
-}
-
-// Adds within each field that the mask's bits end (IB specification A14.4.4.2, masked fetch and add).
-uint64_t addMasked(uint64_t before, uint64_t added, uint64_t ends) {
-  if (ends == 0) return before + added;
-  uint64_t result = 0;
-  bool carry = false;
-  for (int bit = 0; bit < 64; bit++) {
-    const uint64_t one = 1ULL << bit;
-    const int sum = ((before & one) != 0) + ((added & one) != 0) + carry;
-    if ((sum & 1) != 0) result |= one;
-    carry = sum > 1 && (ends & one) == 0;
-  }
-  return result;
-}
-
-uint64_t applied(const AtomicRequest& request, uint64_t before) {
-  switch (request.op) {
-    case AtomicOp::FetchAdd:
-      return addMasked(before, request.data, request.dataMask);
-    case AtomicOp::Swap:
-      return (before & ~request.dataMask) | (request.data & request.dataMask);
-    default:
-      if (((before ^ request.compare) & request.compareMask) != 0) return before;
-      return (before & ~request.dataMask) | (request.data & request.dataMask);
-  }
-}
-
-void carryOutAtomic(QueuePair* pair, const uint8_t* data) {
-  Stream& stream = pair->stream;
-  AtomicRequest request;
-  const bool isKnown = takeAtomicRequest(data, &request);
-  const bool allowed = (pair->attributes.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC) != 0;
-  const bool isFlood = stream.outEnd - stream.outAt > kAnswersMost;
-  if (!isKnown || !allowed || isFlood || pair->attributes.max_dest_rd_atomic == 0 || request.offset % 8 != 0) {
-    refuse(pair, stream.carriedOut, IBV_WC_REM_INV_REQ_ERR);
-    return;
-  }
-  Keys& keys = pair->device->keys;
-  std::shared_lock<std::shared_mutex> guard(keys.lock);
-  auto* word = reinterpret_cast<uint64_t*>(
-      keys.reach(request.stag, request.offset, 8, IBV_ACCESS_REMOTE_ATOMIC, pair->domain(), pair->qp_num));
-  if (word == nullptr) {
-    guard.unlock();
-    refuse(pair, stream.carriedOut, IBV_WC_REM_ACCESS_ERR);
-    return;
-  }
-  uint64_t before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(word, &before, applied(request, before), false, __ATOMIC_SEQ_CST,
-                                      __ATOMIC_SEQ_CST)) {
-  }
-  guard.unlock();
-  stream.carriedOut++;
-  answerAtomic(pair, request.identifier, before);
 }
 
 void carryOutImmediate(QueuePair* pair, const uint8_t* data) {

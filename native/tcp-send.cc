@@ -212,7 +212,8 @@ bool sendNext(QueuePair* pair) {
   const bool isBeginning = stream.stage == 0 && stream.segmentAt == 0;
   if (isBeginning) {
     if ((send.flags & IBV_SEND_FENCE) != 0 && stream.answersAwaited > 0) return false;
-    if (send.isAnswered() && stream.answersAwaited >= std::max<uint32_t>(pair->attributes.max_rd_atomic, 1)) return false;
+    const uint32_t depth = std::min<uint32_t>(pair->attributes.max_rd_atomic, stream.peerTakes);
+    if (send.isAnswered() && stream.answersAwaited >= std::max(depth, 1U)) return false;
     if (send.isAnswered() && pair->attributes.max_rd_atomic == 0) {
       failSend(pair, pair->next, IBV_WC_LOC_QP_OP_ERR);
       return true;
@@ -402,13 +403,16 @@ void sendTerminate(QueuePair* pair, uint16_t fault, const ReadRequest* request) 
   });
 }
 
-void sendReady(QueuePair* pair, bool isRead) {
+void sendReady(QueuePair* pair, Op op) {
   Stream& stream = pair->stream;
   const ReadRequest none = {kReadyName, 0, 0, 0, 0};
   Header header;
-  header.op = Op::Write;
-  header.tagged = true;
-  if (isRead) header = untagged(&stream, Op::ReadRequest, kRequestQueue);
+  header.op = op;
+  header.tagged = op == Op::Write;
+  const bool isRead = op == Op::ReadRequest;
+  stream.readyAwaited = isRead;
+  stream.answersAwaited += isRead ? 1 : 0;
+  if (!header.tagged) header = untagged(&stream, op, isRead ? kRequestQueue : kSendQueue);
   addSegment(&stream, header, isRead ? kReadRequestBytes : 0, [&](uint8_t* at) {
     if (isRead) putReadRequest(at, none);
     return true;

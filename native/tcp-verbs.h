@@ -56,12 +56,16 @@ struct Adoption {
   bool isCaller = false;
   bool crc = false;
   uint16_t ird = 0, ord = 0;
-  enum class Ready : uint8_t { None, Write, Read } ready = Ready::None;  // what they agreed that the caller sends first
-  const uint8_t* reply = nullptr;                                       // the responder's reply, which is sent first
+  // What they agreed that the caller sends first.
+  enum class Ready : uint8_t { None, Write, Read, Send } ready = Ready::None;
+  const uint8_t* reply = nullptr;  // the responder's reply, which is sent first
   size_t replyBytes = 0;
 };
 // Leads a queue pair from INIT to RTS over a TCP connection with a peer that is no Aether. It takes a duplicate.
 int adoptStream(ibv_qp* qp, int descriptor, const Adoption& adoption);
+// The most bytes a second that it sends, in RTS; 0 for no limit. EOPNOTSUPP where it sends datagrams.
+int setRateLimit(ibv_qp* qp, uint64_t bytesPerSecond);
+uint64_t rateLimit(ibv_qp* qp);
 int postSend(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad);
 int postRecv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad);
 

@@ -84,6 +84,7 @@ struct VerbsQueuePair : VerbsObject {
   // Made with the extended interface (mlx5 only), and which names the target with each request.
   bool extended = false;
   bool isInitiator = false;
+  double bytesPerSecond = 0;  // its limit; 0 for none
   int release() override;
 };
 

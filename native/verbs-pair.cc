@@ -1,5 +1,6 @@
 // Queue pairs: creation, modify, query.
 #include <cerrno>
+#include <cmath>
 
 #include "tcp-verbs.h"
 #include "verbs-attributes.h"
@@ -135,7 +136,9 @@ static napi_value ModifyQueuePair(napi_env env, napi_callback_info info) {
   // One of the asynchronous form ends first, whatever it brings; its promise is rejected then.
   if (pair->job != nullptr) pair->job->detach();
   errno = 0;
-  return makeNumber(env, errnoOf(ibv_modify_qp(pair->qp, &a, static_cast<int>(mask))));
+  const int error = errnoOf(ibv_modify_qp(pair->qp, &a, static_cast<int>(mask)));
+  if (error == 0 && (mask & IBV_QP_STATE) != 0 && a.qp_state == IBV_QPS_RESET) pair->bytesPerSecond = 0;
+  return makeNumber(env, error);
 }
 
 // adoptTcpStream(pair, descriptor, isCaller, crc, ird, ord, ready, reply): of the tcp provider's devices. Returns 0 or
@@ -149,13 +152,44 @@ static napi_value AdoptTcpStream(napi_env env, napi_callback_info info) {
   adoption.crc = arguments.boolean(3, "crc");
   adoption.ird = static_cast<uint16_t>(arguments.integer(4, "ird", 0, UINT16_MAX));
   adoption.ord = static_cast<uint16_t>(arguments.integer(5, "ord", 0, UINT16_MAX));
-  adoption.ready = static_cast<tcp::Adoption::Ready>(arguments.integer(6, "ready", 0, 2));
+  adoption.ready = static_cast<tcp::Adoption::Ready>(arguments.integer(6, "ready", 0, 3));
   const Bytes reply = arguments.bytes(7, "reply");
   if (!arguments.ok()) return nullptr;
   adoption.reply = reply.data;
   adoption.replyBytes = reply.length;
   if (!tcp::isOurs(pair->qp->context)) return makeNumber(env, EOPNOTSUPP);
   return makeNumber(env, tcp::adoptStream(pair->qp, descriptor, adoption));
+}
+
+// Devices count in kilobits.
+static int limitRate(struct ibv_qp* qp, double bytesPerSecond) {
+  if (tcp::isOurs(qp->context)) return tcp::setRateLimit(qp, static_cast<uint64_t>(bytesPerSecond));
+  const double kilobits = std::ceil(bytesPerSecond * 8 / 1000);
+  if (kilobits > UINT32_MAX) return EINVAL;
+  struct ibv_qp_rate_limit_attr a = {};
+  a.rate_limit = static_cast<uint32_t>(kilobits);
+  return errnoOf(ibv_modify_qp_rate_limit(qp, &a));
+}
+
+// setRateLimit(pair, bytesPerSecond): 0 for no limit. Returns 0 or an errno.
+static napi_value SetRateLimit(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  auto* pair = handleOf<VerbsQueuePair>(arguments, 0);
+  const auto bytesPerSecond = static_cast<double>(arguments.integer(1, "bytesPerSecond", 0, INT64_C(1) << 53));
+  if (!arguments.ok()) return nullptr;
+  errno = 0;
+  const int error = limitRate(pair->qp, bytesPerSecond);
+  if (error == 0) pair->bytesPerSecond = bytesPerSecond;
+  return makeNumber(env, error);
+}
+
+// queryRateLimit(pair): 0 for no limit. A library does not tell it, so there it is the last that was set.
+static napi_value QueryRateLimit(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  auto* pair = handleOf<VerbsQueuePair>(arguments, 0);
+  if (!arguments.ok()) return nullptr;
+  const bool isOurs = tcp::isOurs(pair->qp->context);
+  return makeNumber(env, isOurs ? static_cast<double>(tcp::rateLimit(pair->qp)) : pair->bytesPerSecond);
 }
 
 // On the way to RTR the kernel may have to ask the network who has the address.
@@ -206,6 +240,8 @@ void registerVerbsPairs(napi_env env, napi_value exports) {
   define(env, exports, "openQueuePair", OpenQueuePair);
   define(env, exports, "modifyQueuePair", ModifyQueuePair);
   define(env, exports, "adoptTcpStream", AdoptTcpStream);
+  define(env, exports, "setRateLimit", SetRateLimit);
+  define(env, exports, "queryRateLimit", QueryRateLimit);
   define(env, exports, "modifyQueuePairAsync", ModifyQueuePairAsync);
   define(env, exports, "queryQueuePair", QueryQueuePair);
 }

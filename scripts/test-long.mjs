@@ -130,10 +130,16 @@ const steps = [
     environment: { AETHER_TEST_KILLS: '300', AETHER_TEST_MUTANTS: '20000' },
   },
   {
+    name: 'tcp-frames',
+    purpose: 'a million frames each at tcp devices, before a proof, after it, and from peers that are not Aether',
+    command: node('scripts/test.mjs', '--timeout-ms=3600000', 'providers/tcp/frame-fuzz'),
+    environment: { AETHER_TEST_FRAMES: '1000000' },
+  },
+  {
     name: 'tcp-sanitized',
     purpose: 'the same for a while with AddressSanitizer and UBSan',
     command: node('scripts/test-sanitized.mjs', 'providers/tcp/'),
-    environment: { AETHER_TEST_KILLS: '30', AETHER_TEST_MUTANTS: '2000' },
+    environment: { AETHER_TEST_KILLS: '30', AETHER_TEST_MUTANTS: '2000', AETHER_TEST_FRAMES: '100000' },
   },
   {
     name: 'redis-suite',

@@ -324,8 +324,8 @@ export interface VerbsAddon {
   modifyQueuePair(pair: VerbsToken, mask: number, attributes: Float64Array): number
   /**
    * Lead a queue pair of a tcp device from INIT to RTS over a TCP connection with a peer that is not Aether. It takes a
-   * duplicate of the descriptor. `ready`: what the caller sends first, as they agreed: 0 nothing, 1 a WRITE, 2 a READ
-   * of no bytes. `reply`: MPA's reply of the end that was called; empty otherwise. Returns 0 or the errno.
+   * duplicate of the descriptor. `ready`: what the caller sends first, as they agreed: 0 nothing, or of no bytes 1 a
+   * WRITE, 2 a READ, 3 a SEND. `reply`: MPA's reply of the end that was called; empty otherwise. Returns 0 or the errno.
    */
   adoptTcpStream(
     pair: VerbsToken,
@@ -337,6 +337,10 @@ export interface VerbsAddon {
     ready: number,
     reply: Uint8Array,
   ): number
+  /** ibv_modify_qp_rate_limit(3), in bytes per second; 0 takes the limit away. Returns 0 or the errno. */
+  setRateLimit(pair: VerbsToken, bytesPerSecond: number): number
+  /** The limit in bytes per second, 0 for none: of a tcp device as its socket tells it, else what was set. */
+  queryRateLimit(pair: VerbsToken): number
   /**
    * As `modifyQueuePair`, on another thread; rejects with the errno. A `modifyQueuePair` or `destroy` of the same queue
    * pair in the meantime waits for its end, and this call rejects with ECANCELED. A second asynchronous one is refused

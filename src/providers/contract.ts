@@ -228,7 +228,7 @@ export interface AdoptedStream {
   readonly ird: number
   readonly ord: number
   /** What both have agreed that the caller sends first, even if it has nothing to say: a message without bytes. */
-  readonly ready: 'none' | 'write' | 'read'
+  readonly ready: 'none' | 'write' | 'read' | 'send'
   /** MPA's reply of the end that was called, sent before all else; empty at the other one. */
   readonly reply: Uint8Array
 }
@@ -258,6 +258,13 @@ export interface ProviderQueuePair {
   postReceive(request: EncodedRequest): number
   postReceiveList(requests: readonly EncodedRequest[], count: number): number
   readonly lastErrno: number
+  /**
+   * The most bytes per second that it sends from now on; 0 for no limit. In RTS only. Missing where no device sends: on
+   * shm the processor that posts copies.
+   */
+  setRateLimit?(bytesPerSecond: number): void
+  /** The limit in force; 0 for none. */
+  readonly rateLimit?: number
   /** Devices that speak iWARP over TCP: lead a queue pair from INIT to RTS over a connection with any peer of iWARP. */
   adoptStream?(stream: AdoptedStream): void
   /** Also receive datagrams sent to `gid`: ibv_attach_mcast(3). `ud` only, else EINVAL. */

@@ -449,6 +449,34 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     }
   }
 
+  // ---- pace
+  // -------------------------------------------------------------------------------------------------------------------
+
+  /**
+   * Limit what is sent from now on, in bytes per second: ibv_modify_qp_rate_limit(3), in RTS. `Infinity` takes the
+   * limit away, and so does RESET. A device averages over some packets, and may round up.
+   */
+  setRateLimit(bytesPerSecond: number): void {
+    this.assertOpen()
+    if (bytesPerSecond !== Number.POSITIVE_INFINITY)
+      checkWhole('bytesPerSecond', bytesPerSecond, 1, Number.MAX_SAFE_INTEGER)
+    const { provider } = this
+    if (provider.setRateLimit === undefined)
+      throw new UnsupportedError(
+        `setRateLimit: ${this.label}: this device paces nothing: a post is carried out at once, or sends nothing; ` +
+          'the option sendLimit of a link works over every device',
+      )
+    if (provider.state !== QueuePairState.ReadyToSend)
+      throw new VerbsError('ibv_modify_qp_rate_limit', Errno.EINVAL, `${this.label}: connect it first`)
+    provider.setRateLimit(bytesPerSecond === Number.POSITIVE_INFINITY ? 0 : bytesPerSecond)
+  }
+
+  /** The limit in force, in bytes per second; `Infinity` if there is none. */
+  get rateLimit(): number {
+    this.assertOpen()
+    return this.provider.rateLimit || Number.POSITIVE_INFINITY
+  }
+
   // ---- multicast
   // ---------------------------------------------------------------------------------------------------------------
 

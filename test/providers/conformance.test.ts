@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { rateLimitCases } from '../../src/testing/conformance/cases/rate-limits.ts'
 import {
   type ConformanceSetup,
   conformanceCases,
@@ -10,8 +11,10 @@ import {
 } from '../../src/testing/index.ts'
 import { drawn } from '../support/drawn.ts'
 
-/** Cases that the shm provider may answer with Unsupported, and why. It may answer none. */
-const allowUnsupported: Readonly<Record<string, string>> = {}
+/** Cases that the shm provider may answer with Unsupported, and why. */
+const allowUnsupported: Readonly<Record<string, string>> = Object.fromEntries(
+  rateLimitCases.map(({ name }) => [name, 'the processor that posts copies, so there is nothing to pace']),
+)
 
 const placements: readonly Placement[] = ['one-process', 'two-processes']
 // On other versions of Node.js they are drawn, too: see scripts/test-node-versions.mjs.

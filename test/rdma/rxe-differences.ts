@@ -9,6 +9,7 @@ import { dynamicCases } from '../../src/testing/conformance/cases/dynamic.ts'
 import { indirectKeyCases } from '../../src/testing/conformance/cases/indirect-keys.ts'
 import { maskedAtomicCases } from '../../src/testing/conformance/cases/masked-atomics.ts'
 import { parentDomainCases } from '../../src/testing/conformance/cases/parent-domains.ts'
+import { rateLimitCases } from '../../src/testing/conformance/cases/rate-limits.ts'
 import { reregisterCases } from '../../src/testing/conformance/cases/reregister.ts'
 import { xrcCases } from '../../src/testing/conformance/cases/xrc.ts'
 import { type ConformanceCase, conformanceCases, type Difference } from '../../src/testing/index.ts'
@@ -195,6 +196,7 @@ export const rxeUnsupported: Readonly<Record<string, string>> = {
     addressSpaceCases,
     'rxe has no on-demand paging on this kernel, and its library is not that of MLNX_OFED 4',
   ),
+  ...unsupported(rateLimitCases, 'rxe does not pace'),
   ...unsupported(parentDomainCases, 'rxe has neither thread nor parent domains'),
   'a bind of length zero takes a window of type 1 back': NO_BIND_TO_NOTHING,
   'after a bind of length zero the former key reaches nothing': NO_BIND_TO_NOTHING,

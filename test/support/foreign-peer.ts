@@ -12,6 +12,8 @@ export const Mpa = {
   Reject: 0x2000,
   Enhanced: 0x1000,
   PeerToPeer: 0x8000,
+  /** Beside the IRD, the next two beside the ORD. */
+  BySend: 0x4000,
   ByWrite: 0x8000,
   ByRead: 0x4000,
 } as const
@@ -68,9 +70,9 @@ export class ForeignPeer implements Disposable {
     })
   }
 
-  /** Call a listener with these bytes, or with none. */
-  static async call(port: number, bytes?: Uint8Array): Promise<ForeignPeer> {
-    const socket = connect({ host: '127.0.0.1', port })
+  /** Call a listener with these bytes, or with none. One that `stays` does not end because the other end does. */
+  static async call(port: number, bytes?: Uint8Array, stays = false): Promise<ForeignPeer> {
+    const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: stays })
     const peer = new ForeignPeer(socket)
     await once(socket, 'connect')
     if (bytes !== undefined) socket.write(bytes)
@@ -79,6 +81,11 @@ export class ForeignPeer implements Disposable {
 
   send(...segments: readonly Segment[]): void {
     this.#socket.write(Buffer.concat(segments.map((segment) => encodeSegment(segment, this.crc))))
+  }
+
+  /** From now on what comes is dropped. */
+  ignore(): void {
+    this.#socket.removeAllListeners('data').resume()
   }
 
   write(bytes: Uint8Array): void {

@@ -27,6 +27,8 @@ export interface IwarpPeerOptions {
   readonly gid?: bigint
   readonly crc?: boolean
   readonly key?: Buffer
+  /** READs and atomics that it says to take. */
+  readonly ird?: number
 }
 
 /** A socket that plays the peer of a queue pair on the loopback device, rightly or wrongly. */
@@ -42,7 +44,7 @@ export class IwarpPeer {
 
   private constructor(target: RemoteEndpoint, options: IwarpPeerOptions) {
     this.#target = target
-    this.#options = { number: CALLER, gid: target.gid, crc: false, key: NO_KEY, ...options }
+    this.#options = { number: CALLER, gid: target.gid, crc: false, key: NO_KEY, ird: 16, ...options }
     this.socket = connect({ host: '127.0.0.1', port: target.queuePairNumber >> 8, noDelay: true })
     this.socket.on('error', () => undefined)
     this.socket.on('close', () => (this.#closed = true))
@@ -72,9 +74,9 @@ export class IwarpPeer {
 
   /** The request as it should be. */
   request(nonce: bigint = 1n): Buffer {
-    const { number, gid, crc } = this.#options
+    const { number, gid, crc, ird } = this.#options
     const { queuePairNumber: destination, psn } = this.#target
-    return encodeRequest({ source: number, destination, psn, gid, nonce, proof: 0n }, crc)
+    return encodeRequest({ source: number, destination, psn, gid, nonce, proof: 0n }, crc, ird)
   }
 
   /** Say the request, read the reply, and send the proof, changed by `change`. */
@@ -94,6 +96,11 @@ export class IwarpPeer {
 
   send(...segments: readonly Segment[]): void {
     this.socket.write(Buffer.concat(segments.map((segment) => encodeSegment(segment, this.#options.crc))))
+  }
+
+  /** From now on what comes is dropped. */
+  ignore(): void {
+    this.socket.removeAllListeners('data').resume()
   }
 
   write(bytes: Uint8Array): void {

@@ -139,15 +139,16 @@ const MAGIC = 0x41655431
 const FLAG_CRC = 0x4000
 const FLAG_ENHANCED = 0x1000
 const REVISION = 2
+/** READs and atomics that a peer of the tests takes. */
 const DEPTH = 16
 
 /** An MPA request. */
-export function encodeRequest(greeting: Greeting, crc: boolean): Buffer {
+export function encodeRequest(greeting: Greeting, crc: boolean, ird: number = DEPTH): Buffer {
   const out = Buffer.alloc(HANDSHAKE_BYTES)
   out.write('MPA ID Req Frame', 'latin1')
   out.writeUInt16BE(FLAG_ENHANCED | REVISION | (crc ? FLAG_CRC : 0), 16)
   out.writeUInt16BE(4 + GREETING_BYTES, 18)
-  out.writeUInt16BE(DEPTH, 20)
+  out.writeUInt16BE(ird, 20)
   out.writeUInt16BE(DEPTH, 22)
   const data = out.subarray(DATA_OFFSET)
   data.writeUInt32BE(MAGIC, 0)

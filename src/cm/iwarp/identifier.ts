@@ -16,22 +16,13 @@ import { ConnectionError, RejectStatus } from '../errors.ts'
 import { checkBacklog, checkedParameters, checkTransition } from '../identifier-arguments.ts'
 import { checkedPrivateData } from '../private-data.ts'
 import { SILENCE_MS_MAX, SILENT_CALLERS_MAX } from '../silent-callers.ts'
-import { decodeMpa, encodeMpa, FRAME_BYTES_MAX, type MpaFrame, type ReadyMessage } from './mpa.ts'
+import { type Agreed, agreedByReply, depthsOfReply, READY_MESSAGES, UNSAID_DEPTH } from './agreed.ts'
+import { decodeMpa, encodeMpa, FRAME_BYTES_MAX, type MpaFrame } from './mpa.ts'
 import { Streams } from './streams.ts'
+import { encodeTerminate } from './terminate.ts'
 
-/** Revision 1 does not say how many READs a peer takes. One is what every peer takes. */
-const UNSAID_DEPTH = 1
 const V4_MAPPED = /^::ffff:(?=[\d.]+$)/
 const NO_DATA = new Uint8Array(0)
-
-/** What both ends have agreed on. */
-interface Agreed {
-  readonly crc: boolean
-  readonly ird: number
-  readonly ord: number
-  readonly ready: ReadyMessage
-  readonly reply: Uint8Array
-}
 
 /**
  * An identifier of connections with peers that are not Aether: a listener, or one end. Both ends introduce themselves
@@ -52,6 +43,8 @@ export class IwarpIdentifier implements ConnectionIdentifier {
   #received = NO_DATA
   #parameters: ConnectionParameters | undefined
   #request: MpaFrame | undefined
+  /** Of a caller. A peer that hangs up on revision 2 may know revision 1 only, and is asked once more. */
+  #revision: 1 | 2 = 2
   #pair: QueuePair | undefined
   #isUp = false
   #destroyed = false
@@ -132,6 +125,10 @@ export class IwarpIdentifier implements ConnectionIdentifier {
 
   connect(parameters: ConnectionParameters): void {
     this.#parameters = checkedParameters(parameters, this.portSpace, 'connect')
+    this.#call()
+  }
+
+  #call(): void {
     const { remote } = this
     if (remote === undefined)
       throw new ConnectionError('connect', 0, 'the identifier has no destination; call resolveAddress() first')
@@ -154,8 +151,8 @@ export class IwarpIdentifier implements ConnectionIdentifier {
       kind: 'request',
       crc: !this.#isWithinMachine,
       rejected: false,
-      revision: 2,
-      depths: { ird, ord, ready: ['write', 'read'] },
+      revision: this.#revision,
+      depths: this.#revision === 1 ? undefined : { ird, ord, peerToPeer: true, ready: READY_MESSAGES },
       privateData,
     })
   }
@@ -173,24 +170,42 @@ export class IwarpIdentifier implements ConnectionIdentifier {
       this.#emit({ type: 'rejected', status: RejectStatus.Consumer, privateData: reply.privateData })
       return
     }
-    const { responderResources: ird, initiatorDepth } = this.#parameters!
-    this.#comeUp({
-      crc: reply.crc || !this.#isWithinMachine,
-      ird,
-      ord: Math.min(initiatorDepth, reply.depths?.ird ?? UNSAID_DEPTH),
-      ready: reply.depths?.ready[0] ?? 'none',
-      reply: NO_DATA,
-    })
+    const crc = reply.crc || !this.#isWithinMachine
+    const agreed = agreedByReply(this.#parameters!, reply)
+    if (typeof agreed === 'number') {
+      native.sendStream(this.#descriptor!, encodeTerminate(agreed, crc))
+      this.#hangUp()
+      this.#emit({ type: 'connect-error', status: -Errno.EPROTO })
+      return
+    }
+    this.#comeUp(agreed, crc, NO_DATA)
     const offer = offerOf(reply)
     this.#emit({ type: 'established', peer: undefined, privateData: offer.privateData, offer })
   }
 
   #endedCall(errno: number): void {
     if (this.#isUp) this.#emit({ type: 'disconnected', lost: errno !== 0 })
+    else if (this.#mayBeOld(errno)) this.#askAsOld()
     else if (errno === Errno.ECONNREFUSED)
       this.#emit({ type: 'rejected', status: RejectStatus.InvalidServiceId, privateData: NO_DATA })
     else if (errno === 0) this.#emit({ type: 'disconnected', lost: false })
     else this.#emit({ type: 'connect-error', status: -errno })
+  }
+
+  /** It has read the request and hung up without a word. */
+  #mayBeOld(errno: number): boolean {
+    return this.#revision === 2 && this.#received.length === 0 && (errno === 0 || errno === Errno.ECONNRESET)
+  }
+
+  #askAsOld(): void {
+    this.#revision = 1
+    this.#hangUp()
+    try {
+      this.#call()
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error
+      this.#emit({ type: 'connect-error', status: error.status })
+    }
   }
 
   establish(): void {
@@ -201,21 +216,14 @@ export class IwarpIdentifier implements ConnectionIdentifier {
   // ---------------------------------------------------------------------------------------------------------------
 
   accept(parameters: ConnectionParameters): void {
-    const { privateData, responderResources, initiatorDepth } = checkedParameters(parameters, this.portSpace, 'accept')
-    const { depths, revision, crc: isCrcAsked } = this.#request!
+    const own = checkedParameters(parameters, this.portSpace, 'accept')
+    const { revision, depths: asked, crc: isCrcAsked } = this.#request!
     const crc = isCrcAsked || !this.#isWithinMachine
-    const ird = responderResources
-    const ord = Math.min(initiatorDepth, depths?.ird ?? UNSAID_DEPTH)
-    const ready = depths?.ready.slice(0, 1) ?? []
-    const reply = encodeMpa({
-      kind: 'reply',
-      crc,
-      rejected: false,
-      revision,
-      depths: depths === undefined ? undefined : { ird, ord, ready },
-      privateData,
-    })
-    this.#comeUp({ crc, ird, ord, ready: ready[0] ?? 'none', reply })
+    const depths = depthsOfReply(own, asked)
+    const { responderResources: ird, initiatorDepth, privateData } = own
+    const reply = encodeMpa({ kind: 'reply', crc, rejected: false, revision, depths, privateData })
+    const ord = depths?.ord ?? Math.min(initiatorDepth, UNSAID_DEPTH)
+    this.#comeUp({ ird, ord, ready: depths?.ready[0] ?? 'none' }, crc, reply)
     this.#soon({ type: 'established', peer: undefined, privateData: NO_DATA })
   }
 
@@ -227,7 +235,7 @@ export class IwarpIdentifier implements ConnectionIdentifier {
       crc,
       rejected: true,
       revision,
-      depths: depths === undefined ? undefined : { ird: 0, ord: 0, ready: [] },
+      depths: depths === undefined ? undefined : { ird: 0, ord: 0, peerToPeer: false, ready: [] },
       privateData: data,
     })
     this.#hangUp()
@@ -290,12 +298,12 @@ export class IwarpIdentifier implements ConnectionIdentifier {
     native.sendStream(this.#descriptor!, encodeMpa(frame))
   }
 
-  #comeUp(agreed: Agreed): void {
+  #comeUp(agreed: Agreed, crc: boolean, reply: Uint8Array): void {
     const descriptor = this.#descriptor!
     // First, or what the peer sends at once would be taken here.
     this.#streams.awaitEnd(descriptor)
     this.#isUp = true
-    this.#pair!.provider.adoptStream!({ descriptor, isCaller: this.#request === undefined, ...agreed })
+    this.#pair!.provider.adoptStream!({ descriptor, isCaller: this.#request === undefined, crc, reply, ...agreed })
   }
 
   #hangUp(): void {

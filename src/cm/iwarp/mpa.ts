@@ -16,20 +16,23 @@ const Flag = { Markers: 0x8000, Crc: 0x4000, Reject: 0x2000, Enhanced: 0x1000 } 
 const REVISION_MASK = 0xff
 /** Beside the IRD: the responder may send first, once the caller has shown that it is ready. */
 const PEER_TO_PEER = 0x8000
-/** Beside the ORD: how the caller shows it. */
+/** Beside the IRD, and two beside the ORD: how the caller shows it. */
+const READY_BY_SEND = 0x4000
 const READY_BY_WRITE = 0x8000
 const READY_BY_READ = 0x4000
 const DEPTH_MASK = 0x3fff
 
-/** What the caller of a stream sends first if it has nothing to say yet: a WRITE or a READ of no bytes. */
-export type ReadyMessage = 'none' | 'write' | 'read'
+/** What the caller of a stream sends first if it has nothing to say yet: a WRITE, a READ or a SEND of no bytes. */
+export type ReadyMessage = 'none' | 'write' | 'read' | 'send'
 
-interface MpaDepths {
+export interface MpaDepths {
   /** READs that the other end may have under way at this one. */
   readonly ird: number
   /** READs that this end wants to have under way at the other one. */
   readonly ord: number
-  /** The messages that a request offers, or the one that a reply chose; empty if the caller speaks first anyway. */
+  /** The caller sends one of `ready` first. */
+  readonly peerToPeer: boolean
+  /** The messages that a request offers, or the one that a reply chose. */
   readonly ready: readonly ReadyMessage[]
 }
 
@@ -53,8 +56,9 @@ export function encodeMpa({ kind, crc, rejected, revision, depths, privateData }
   view.setUint16(KEY_BYTES, revision | flags)
   view.setUint16(KEY_BYTES + 2, depthBytes + privateData.length)
   if (depths !== undefined) {
-    const { ird, ord, ready } = depths
-    view.setUint16(HEAD_BYTES, ird | (ready.length > 0 ? PEER_TO_PEER : 0))
+    const { ird, ord, peerToPeer, ready } = depths
+    const bySend = ready.includes('send') ? READY_BY_SEND : 0
+    view.setUint16(HEAD_BYTES, ird | (peerToPeer ? PEER_TO_PEER : 0) | bySend)
     const ways = (ready.includes('write') ? READY_BY_WRITE : 0) | (ready.includes('read') ? READY_BY_READ : 0)
     view.setUint16(HEAD_BYTES + 2, ord | ways)
   }
@@ -88,8 +92,10 @@ export function decodeMpa(bytes: Uint8Array, kind: keyof typeof keys): MpaFrame 
 }
 
 function decodeDepths(ird: number, ord: number): MpaDepths {
+  const peerToPeer = (ird & PEER_TO_PEER) !== 0
   const ready: ReadyMessage[] = []
-  if ((ird & PEER_TO_PEER) !== 0 && (ord & READY_BY_WRITE) !== 0) ready.push('write')
-  if ((ird & PEER_TO_PEER) !== 0 && (ord & READY_BY_READ) !== 0) ready.push('read')
-  return { ird: ird & DEPTH_MASK, ord: ord & DEPTH_MASK, ready }
+  if (peerToPeer && (ord & READY_BY_WRITE) !== 0) ready.push('write')
+  if (peerToPeer && (ord & READY_BY_READ) !== 0) ready.push('read')
+  if (peerToPeer && (ird & READY_BY_SEND) !== 0) ready.push('send')
+  return { ird: ird & DEPTH_MASK, ord: ord & DEPTH_MASK, peerToPeer, ready }
 }

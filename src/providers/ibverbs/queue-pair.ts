@@ -25,7 +25,7 @@ import { modifyError } from './modify-error.ts'
 import { errnoOf, PostBuffer, takenOf } from './post-buffer.ts'
 import type { IbverbsProtectionDomain } from './protection-domain.ts'
 import type { IbverbsSharedReceiveQueue } from './shared-receive-queue.ts'
-import { attempt, check } from './verb.ts'
+import { attempt, check, isUnsupported } from './verb.ts'
 import type { IbverbsXrcDomain } from './xrc-domain.ts'
 
 const ALL_ATTRIBUTES = Object.values(Attribute).reduce((mask: number, bit) => mask | bit, 0)
@@ -33,7 +33,7 @@ const ALL_ATTRIBUTES = Object.values(Attribute).reduce((mask: number, bit) => ma
 const DRAIN_PATIENCE_MS = 50
 
 /** By the numbers of the addon. */
-const READY_MESSAGES: readonly AdoptedStream['ready'][] = ['none', 'write', 'read']
+const READY_MESSAGES: readonly AdoptedStream['ready'][] = ['none', 'write', 'read', 'send']
 
 /** ibv_create_qp(3). Requests are passed on as they are encoded, a batch in one native call. */
 export class IbverbsQueuePair implements ProviderQueuePair {
@@ -173,6 +173,19 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     const first = READY_MESSAGES.indexOf(ready)
     const errno = this.#verbs.adoptTcpStream(this.handle, descriptor, isCaller, crc, ird, ord, first, reply)
     check('adoptTcpStream', errno, () => 'the queue pair is not in INIT, or not of a tcp device')
+  }
+
+  setRateLimit(bytesPerSecond: number): void {
+    const errno = this.#verbs.setRateLimit(this.handle, bytesPerSecond)
+    check('ibv_modify_qp_rate_limit', errno, () =>
+      isUnsupported(errno)
+        ? 'it does not pace its queue pairs, or none of this type'
+        : 'the rate is not one of its rates',
+    )
+  }
+
+  get rateLimit(): number {
+    return this.#verbs.queryRateLimit(this.handle)
   }
 
   attachMulticast(gid: Gid, localIdentifier: number): void {

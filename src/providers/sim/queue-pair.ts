@@ -142,6 +142,14 @@ export class SimQueuePair
     return this.#attributes
   }
 
+  get rateLimit(): number {
+    return this.#requester?.rateLimit ?? 0
+  }
+
+  setRateLimit(bytesPerSecond: number): void {
+    this.#requester!.rateLimit = bytesPerSecond
+  }
+
   // ---- state
   // -------------------------------------------------------------------------------------------------------------------
 
@@ -361,7 +369,9 @@ export class SimQueuePair
   #start(from: QueuePairState): void {
     if (from === QueuePairState.ReadyToReceive || from === QueuePairState.SendQueueError) {
       this.#sessions += 1
+      const limit = this.rateLimit
       this.#requester = new Requester(this, this.#destination, this.#attributes, this.#sessions)
+      this.#requester.rateLimit = limit
     } else this.#requester?.change(this.#attributes)
     this.#requester?.pump()
   }

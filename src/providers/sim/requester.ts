@@ -8,9 +8,19 @@ import type { SimDevice } from './device.ts'
 import { MAX_MTU } from './device-attributes.ts'
 import { gatherLocal } from './local-memory.ts'
 import { executeMemoryOperation, isMemoryOperation } from './memory-operations.ts'
-import { type Flow, type Message, NO_BYTES, type Packet, PacketKind, psnAfter, psnAhead } from './packet.ts'
+import {
+  type Flow,
+  HEADER_BYTES,
+  type Message,
+  NO_BYTES,
+  type Packet,
+  PacketKind,
+  psnAfter,
+  psnAhead,
+} from './packet.ts'
 import type { PieceList } from './piece-list.ts'
 import { isAtomic, type SendEntry } from './send-entry.ts'
+import { SendingPace } from './sending-pace.ts'
 
 const NS_PER_MS = 1e6
 /** Retries for ever. */
@@ -56,6 +66,9 @@ export class Requester {
   #making = false
   /** Waiting because the receiver was not ready. */
   #held = false
+  #pacer: SendingPace | undefined
+  /** An event will go on when the pace allows it. */
+  #pacing = false
   /** The queue pair has failed, was reset, or is gone. */
   #stopped = false
   #retriesLeft: number
@@ -85,6 +98,17 @@ export class Requester {
     this.#attributes = attributes
   }
 
+  /** In bytes per second; 0 for no limit. */
+  get rateLimit(): number {
+    return this.#pacer?.bytesPerSecond ?? 0
+  }
+
+  set rateLimit(bytesPerSecond: number) {
+    this.#pacer = bytesPerSecond === 0 ? undefined : new SendingPace(bytesPerSecond)
+    this.#pacing = false
+    this.pump()
+  }
+
   post(entry: SendEntry): void {
     this.#entries.push(entry)
     this.pump()
@@ -107,6 +131,7 @@ export class Requester {
       if (!entry.begun) this.#begin(entry)
       if (entry.status !== 0) return
       if (entry.done || entry.message === undefined || entry.isAnsweredWhole) this.#pass()
+      else if (this.#isEarly()) return
       else this.#make(entry, entry.message)
     }
   }
@@ -257,6 +282,20 @@ export class Requester {
     })
   }
 
+  /** The pace does not allow the next packet yet. */
+  #isEarly(): boolean {
+    const { kernel } = this.#owner.device.host
+    const nextNs = this.#pacer?.nextNs ?? 0
+    if (nextNs <= kernel.nowNs) return false
+    if (!this.#pacing)
+      kernel.at(nextNs, () => {
+        this.#pacing = false
+        this.pump()
+      })
+    this.#pacing = true
+    return true
+  }
+
   #payload(
     entry: SendEntry,
     message: Message,
@@ -296,7 +335,10 @@ export class Requester {
         word: 0n,
       })
     }
-    if (this.#owner.reliable && this.#deadlineNs === Number.POSITIVE_INFINITY) this.#restartTimer()
+    this.#pacer?.left(device.host.kernel.nowNs, payload.length + HEADER_BYTES)
+    // What waits for its turn is not what the peer has not answered.
+    if (this.#owner.reliable && (this.#deadlineNs === Number.POSITIVE_INFINITY || this.#pacer !== undefined))
+      this.#restartTimer()
   }
 
   // ---- answers

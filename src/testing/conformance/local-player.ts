@@ -87,6 +87,14 @@ export class LocalPlayer extends LocalQueuePlayer implements Player {
     return attempt(() => this.get(pair, QueuePair).state)
   }
 
+  setRateLimit(pair: Handle, bytesPerSecond: number): Promise<void> {
+    return attempt(() => this.get(pair, QueuePair).setRateLimit(bytesPerSecond))
+  }
+
+  rateLimit(pair: Handle): Promise<number> {
+    return attempt(() => this.get(pair, QueuePair).rateLimit)
+  }
+
   post(pair: Handle, request: RequestSpecification): Promise<void> {
     return attempt(() => this.#prepare(pair, request).post(request.id))
   }

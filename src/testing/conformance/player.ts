@@ -117,6 +117,8 @@ export interface Player extends MemoryPlayer, QueuePlayer {
   modify(pair: Handle, attributes: QueuePairAttributes): Promise<void>
   query(pair: Handle): Promise<QueuePairAttributes>
   state(pair: Handle): Promise<number>
+  setRateLimit(pair: Handle, bytesPerSecond: number): Promise<void>
+  rateLimit(pair: Handle): Promise<number>
   post(pair: Handle, request: RequestSpecification): Promise<void>
   /** Post several requests in one call. */
   postList(pair: Handle, requests: readonly RequestSpecification[]): Promise<void>

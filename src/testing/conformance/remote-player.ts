@@ -28,6 +28,8 @@ const METHODS: readonly PlayerMethod[] = [
   'modify',
   'query',
   'state',
+  'setRateLimit',
+  'rateLimit',
   'post',
   'postList',
   'receive',

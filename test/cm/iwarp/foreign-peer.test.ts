@@ -32,9 +32,9 @@ class Called implements Disposable {
     this.memory = connection.domain.allocate(4096, ALL_RIGHTS)
   }
 
-  static async by(request: Frame, answer: ConnectionOptions = {}): Promise<Called> {
+  static async by(request: Frame, answer: ConnectionOptions = {}, stays = false): Promise<Called> {
     using listener = await listen({ device: DEVICE, address: HOST, iwarpPeer: true })
-    const peer = await ForeignPeer.call(listener.port, encodeFrame('Req', request))
+    const peer = await ForeignPeer.call(listener.port, encodeFrame('Req', request), stays)
     const asked = await listener.next(PATIENCE)
     return new Called(peer, await asked!.accept({ ...PATIENCE, ...answer }))
   }
@@ -110,32 +110,36 @@ test('the option needs a tcp device, and connects queue pairs only', options, as
 })
 
 test('our request says what we take, and a caller that is told so says that it is ready', options, async () => {
-  for (const [way, op] of [
-    [Mpa.ByWrite, Op.Write],
-    [Mpa.ByRead, Op.ReadRequest],
+  for (const [ofIrd, ofOrd, op] of [
+    [0, Mpa.ByWrite, Op.Write],
+    [0, Mpa.ByRead, Op.ReadRequest],
+    [Mpa.BySend, 0, Op.Send],
   ] as const) {
-    const reply = encodeFrame('Rep', { depths: [2 | Mpa.PeerToPeer, 5 | way], data: [6] })
+    const reply = encodeFrame('Rep', { depths: [2 | Mpa.PeerToPeer | ofIrd, 5 | ofOrd], data: [6] })
     const { peer, connection, request } = await calling(reply)
     using _ = peer
     assert.deepEqual(request.data, [7])
     assert.equal(request.flags & ~Mpa.Enhanced, 0, 'no CRC within a machine')
     assert.equal(request.depths[1], 8 | Mpa.ByWrite | Mpa.ByRead)
-    assert.ok((request.depths[0] & Mpa.PeerToPeer) !== 0)
+    assert.equal(request.depths[0], 128 | Mpa.PeerToPeer | Mpa.BySend)
     assert.deepEqual([...connection.privateData], [6])
     const [first] = await peer.take()
     assert.equal(first!.op, op)
-    if (op === Op.ReadRequest) {
-      assert.equal(first!.payload?.length, 28)
-      const name = Buffer.from(first!.payload!).readUInt32BE(0)
-      peer.send({ op: Op.ReadResponse, stag: name })
-    }
-    // Of the answers to our READs no more than it said are under way.
+    assert.equal(first!.payload!.length, op === Op.ReadRequest ? 28 : 0)
     const memory = connection.domain.allocate(64, Access.LocalWrite)
     const remote = { address: 4096, key: 1 }
     const reads = [1, 2, 3].map((length) => connection.pair.read({ local: memory.subarray(0, length), remote }))
     for (const each of reads) each.catch(() => undefined)
-    const [one, two] = await peer.take(2)
-    assert.deepEqual([one!.op, two!.op], [Op.ReadRequest, Op.ReadRequest])
+    // No more than it said are under way; a READ that says that we are ready is one of them.
+    const taken = await peer.take(op === Op.ReadRequest ? 1 : 2)
+    await sleep(20)
+    assert.equal(peer.segments.length, 0)
+    for (const { payload } of op === Op.ReadRequest ? [first!] : taken.slice(0, 1)) {
+      const [name, length] = [0, 12].map((at) => Buffer.from(payload!).readUInt32BE(at))
+      peer.send({ op: Op.ReadResponse, stag: name!, payload: Buffer.alloc(length!) })
+    }
+    taken.push(...(await peer.take()))
+    assert.ok(taken.every((each) => each.op === Op.ReadRequest))
     await sleep(20)
     assert.equal(peer.segments.length, 0)
     connection.close()
@@ -168,6 +172,95 @@ test('the responder lets the caller speak first, if both have agreed so', option
   const [first] = await called.peer.take()
   assert.equal(first!.op, Op.Send)
   await sending
+})
+
+test('a caller may show that it is ready by a SEND of no bytes, which takes no receive', options, async () => {
+  using called = await Called.by({ depths: [4 | Mpa.PeerToPeer | Mpa.BySend, 4] })
+  assert.deepEqual((await called.peer.framed()).depths, [4 | Mpa.PeerToPeer | Mpa.BySend, 4])
+  const arriving = called.connection.pair.receive({ local: called.memory.subarray(0, 16) })
+  const sending = called.connection.pair.send({ local: called.memory.subarray(0, 5) })
+  called.peer.send(message(''))
+  await sending
+  // Only the first one is none.
+  called.peer.send(message('', { message: 2 }))
+  assert.equal((await arriving).byteLength, 0)
+  assert.equal(called.connection.pair.state, QueuePairState.ReadyToSend)
+})
+
+/** What our end says to a reply before it hangs up. */
+async function refused(reply: Frame): Promise<number> {
+  using listener = await ForeignListener.open()
+  const connecting = connect({ ...to, port: listener.port, maxDestinationReadAtomic: 4 })
+  const failing = assert.rejects(connecting, { name: 'ConnectionError' })
+  using peer = await listener.next()
+  await peer.framed()
+  peer.write(encodeFrame('Rep', reply))
+  const [terminate] = await peer.take()
+  await failing
+  await peer.until(() => peer.closed, 'it hangs up')
+  return fault(terminate).word
+}
+
+test(
+  'a reply that wants more READs than we take, or a first message that we do not send, is refused',
+  options,
+  async () => {
+    assert.equal(await refused({ depths: [4, 5] }), 0x2006)
+    assert.equal(await refused({ depths: [4 | Mpa.PeerToPeer, 4] }), 0x2007)
+  },
+)
+
+test('a peer that has more READs under way than it was told is ended: its queue has no buffer', options, async () => {
+  using called = await Called.by({ depths: [4, 4] }, { maxDestinationReadAtomic: 2 })
+  assert.equal((await called.peer.framed()).depths[0], 2)
+  const big = called.connection.domain.allocate(1 << 20, ALL_RIGHTS)
+  const remote = { address: big.address, key: big.remoteKey }
+  called.peer.send(...[1, 2, 3].map((name) => readRequest(name, 1 << 20, remote)))
+  await called.peer.until(() => called.peer.segments.some(({ op }) => op === Op.Terminate), 'it ends')
+  const terminate = called.peer.segments.find(({ op }) => op === Op.Terminate)
+  assert.deepEqual(fault(terminate), { word: 0x1202, headers: 0xe0, length: 4 + 2 + 18 + 28 })
+  assert.equal(called.connection.pair.state, QueuePairState.Error)
+})
+
+test(
+  'a peer that knows revision 1 only can be called: it hangs up once, and is asked again in its own',
+  options,
+  async () => {
+    using listener = await ForeignListener.open()
+    const connecting = connect({ ...to, port: listener.port, privateData: Uint8Array.of(7) })
+    using first = await listener.next()
+    assert.equal((await first.framed()).revision, 2)
+    first.end()
+    using peer = await listener.next()
+    assert.deepEqual(await peer.framed(), { flags: 0, revision: 1, depths: [0, 0], data: [7] })
+    peer.write(encodeFrame('Rep', { revision: 1, data: [8] }))
+    using connection = await connecting
+    assert.deepEqual([...connection.privateData], [8])
+    // What it does not say how many it takes of, it takes one of.
+    assert.equal(connection.maxReadAtomic, 1)
+    const memory = connection.domain.allocate(64, ALL_RIGHTS)
+    const remote = { address: 4096, key: 1 }
+    for (const length of [8, 16])
+      connection.pair.read({ local: memory.subarray(0, length), remote }).catch(() => undefined)
+    const [read] = await peer.take()
+    await sleep(20)
+    assert.equal(peer.segments.length, 0)
+    const name = Buffer.from(read!.payload!).readUInt32BE(0)
+    peer.send({ op: Op.ReadResponse, stag: name, payload: Buffer.alloc(8) })
+    assert.equal((await peer.take())[0]!.op, Op.ReadRequest)
+  },
+)
+
+test('a peer that hangs up on both revisions is asked twice, and no more', options, async () => {
+  using listener = await ForeignListener.open()
+  const connecting = connect({ ...to, port: listener.port })
+  const failing = assert.rejects(connecting, { name: 'ConnectionError' })
+  for (const revision of [2, 1]) {
+    using peer = await listener.next()
+    assert.equal((await peer.framed()).revision, revision)
+    peer.end()
+  }
+  await failing
 })
 
 test('a caller that never speaks first gets the message all the same', options, async () => {
@@ -374,6 +467,28 @@ test(
       guarded.bytes.every((byte) => byte === 0x5a),
       `seed ${seed}`,
     )
+  },
+)
+
+test(
+  'a peer whose stream has failed is heard to end behind bytes that no one takes, and one that never ends is cut off',
+  options,
+  async () => {
+    const wrong = message('no receive is posted for it')
+    const megabytes = Buffer.alloc(16 << 20)
+    using ending = await Called.by({ depths: [4, 4] })
+    ending.peer.send(wrong)
+    ending.peer.write(megabytes)
+    ending.peer.end()
+    assert.equal(await ending.connection.closed, 'peer')
+    using staying = await Called.by({ depths: [4, 4] }, {}, true)
+    staying.peer.send(wrong)
+    staying.peer.write(megabytes)
+    const [terminate] = await staying.peer.take()
+    assert.equal(fault(terminate).word, 0x1202)
+    assert.ok(['peer', 'lost'].includes(await staying.connection.closed))
+    staying.peer.write(megabytes)
+  await staying.peer.until(() => staying.peer.closed, 'it is cut off')
   },
 )
 

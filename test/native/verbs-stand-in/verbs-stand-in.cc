@@ -332,6 +332,12 @@ struct ibv_pd* allocateParent(struct ibv_context* context, struct ibv_parent_dom
   return pd;
 }
 
+int limitRate(struct ibv_qp*, struct ibv_qp_rate_limit_attr* a) {
+  FAULT_ERRNO("ibv_modify_qp_rate_limit")
+  record("ibv_modify_qp_rate_limit kilobits=%u burst=%u packet=%u", a->rate_limit, a->max_burst_sz, a->typical_pkt_sz);
+  return 0;
+}
+
 int copyTo(struct ibv_dm* dm, uint64_t offset, const void* from, size_t length) {
   memcpy(reinterpret_cast<DeviceMemory*>(dm)->bytes + offset, from, length);
   return 0;
@@ -515,6 +521,7 @@ EXPORT struct ibv_context* ibv_open_device(struct ibv_device* device) {
     made->experimental.registerMemory = registerExperimental;
   }
   v.query_port = queryPort;
+  v.modify_qp_rate_limit = limitRate;
   v.advise_mr = advise;
   v.reg_dm_mr = registerDevice;
   v.alloc_dm = allocateDevice;

@@ -407,6 +407,34 @@ test('the other objects are made, used and given back', { skip }, async () => {
   for (const line of expected) assert.ok(run.log.includes(line), `${line}\nis not in\n${run.log.join('\n')}`)
 })
 
+test('a limit is passed on in kilobits, rounded up, and one that no device can count is refused', {
+  skip,
+}, async () => {
+  using standIn = new StandIn()
+  const run = await standIn.run(({ open }) => {
+    const device = open('standin0')
+    const queue = device.createCompletionQueue({ depth: 16 })
+    const pair = device.createProtectionDomain().createQueuePair({ type: 'rc', sendQueue: queue, receiveQueue: queue })
+    const refusal = (limit: number): unknown => {
+      try {
+        pair.setRateLimit(limit)
+        return pair.rateLimit
+      } catch (error) {
+        return [(error as Error).name, (error as { errnoName?: string }).errnoName]
+      }
+    }
+    const early = refusal(1)
+    pair.connect(pair.endpoint)
+    console.log(JSON.stringify([early, refusal(1001), refusal(1e12), pair.rateLimit]))
+    pair.setRateLimit(Number.POSITIVE_INFINITY)
+  })
+  assert.deepEqual(printed(run), [['VerbsError', 'EINVAL'], 1001, ['VerbsError', 'EINVAL'], 1001])
+  assert.deepEqual(
+    run.log.filter((line) => line.startsWith('ibv_modify_qp_rate_limit')),
+    ['ibv_modify_qp_rate_limit kilobits=9 burst=0 packet=0', 'ibv_modify_qp_rate_limit kilobits=0 burst=0 packet=0'],
+  )
+})
+
 test('an environment that ends gives back what it had', { skip }, async () => {
   using standIn = new StandIn()
   const run = await standIn.run(async ({ verbs }) => {

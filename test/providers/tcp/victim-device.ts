@@ -6,6 +6,7 @@ import {
   openDevice,
   type ProtectionDomain,
   type QueuePair,
+  type QueuePairAttributes,
 } from '../../../src/verbs/index.ts'
 import { CALLER } from '../../support/iwarp-peer.ts'
 import { ALL_ACCESS } from '../../verbs/loopback.ts'
@@ -34,13 +35,13 @@ export class VictimDevice implements Disposable {
   }
 
   /** A queue pair that waits for the caller of {@link IwarpPeer}, with receives for `RECEIVES` messages of 64 bytes. */
-  target(number: number = CALLER): QueuePair {
+  target(number: number = CALLER, attributes: Partial<QueuePairAttributes> = {}): QueuePair {
     const pair = this.pair()
     const remote = { gid: this.device.gid, queuePairNumber: number, psn: 0 }
     pair.toInit()
     const receive = pair.prepareReceive({ local: this.memory.subarray(0, 64) })
     for (let id = 0; id < RECEIVES; id += 1) receive.post(id)
-    pair.toReadyToReceive({ remote })
+    pair.toReadyToReceive({ remote, ...attributes })
     pair.toReadyToSend({ timeout: 14, retryCount: 0 })
     return pair
   }

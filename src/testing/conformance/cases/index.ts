@@ -14,6 +14,7 @@ import { memoryCases } from './memory.ts'
 import { oneSidedCases } from './one-sided.ts'
 import { parentDomainCases } from './parent-domains.ts'
 import { queueCases } from './queues.ts'
+import { rateLimitCases } from './rate-limits.ts'
 import { reregisterCases } from './reregister.ts'
 import { sharedReceiveCases } from './shared-receives.ts'
 import { otherTransitionCases, transitionCases } from './transitions.ts'
@@ -42,6 +43,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...datagramCases,
   ...sharedReceiveCases,
   ...drainedCases,
+  ...rateLimitCases,
   ...asyncEventCases,
   ...xrcCases,
   ...dynamicCases,
