@@ -1,5 +1,5 @@
 import type { VerbsToken } from '../../native/index.ts'
-import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../contract.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { ReadableWaiters } from '../readable-waiters.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'

@@ -1,6 +1,6 @@
 import type { VerbsAddon, VerbsToken } from '../../native/index.ts'
 import { CompletionBatch } from '../completion-batch.ts'
-import type { ProviderCompletionQueue } from '../contract.ts'
+import type { ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { IbverbsCompletionChannel } from './completion-channel.ts'
 import type { IbverbsDevice } from './device.ts'

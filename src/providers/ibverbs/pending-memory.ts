@@ -1,6 +1,7 @@
 import { SystemError } from '../../native/index.ts'
+import type { ProviderMemoryRegion } from '../contract.ts'
 import { Errno } from '../errors.ts'
-import type { AllocateOptions, ProviderMemoryRegion } from '../memory-contract.ts'
+import type { AllocateOptions } from '../memory-contract.ts'
 import { canceled, Pending } from '../pending.ts'
 import { type AllocatedBytes, freshBytes } from './allocated-bytes.ts'
 import { explainUnpinnable } from './locked-memory.ts'

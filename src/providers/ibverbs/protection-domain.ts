@@ -1,7 +1,7 @@
 import type { VerbsToken } from '../../native/index.ts'
 import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
-import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
+import type { ProviderMemoryRegion, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type {
   Advice,
@@ -11,11 +11,11 @@ import type {
   MemoryWindowType,
   ProviderDeviceMemory,
   ProviderIndirectKey,
-  ProviderMemoryRegion,
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from '../memory-contract.ts'
 import type { ProviderPending } from '../pending.ts'
+import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { IbverbsAddressHandle } from './address-handle.ts'

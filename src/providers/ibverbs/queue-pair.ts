@@ -6,18 +6,18 @@ import {
   type VerbsPairFacts,
   type VerbsToken,
 } from '../../native/index.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Gid } from '../gid.ts'
+import { Opcode } from '../opcode.ts'
+import { canceled } from '../pending.ts'
 import type {
   AdoptedStream,
   ProviderQueuePair,
   ProviderQueuePairOptions,
   QueuePairAttributes,
   QueuePairCapacities,
-} from '../contract.ts'
-import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { Errno, VerbsError } from '../errors.ts'
-import type { Gid } from '../gid.ts'
-import { Opcode } from '../opcode.ts'
-import { canceled } from '../pending.ts'
+} from '../queue-pair-contract.ts'
 import { Attribute, QueuePairState, QueuePairType, stateNames } from '../queue-pair-state.ts'
 import { AttributeWords, putGid } from './attribute-words.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'

@@ -1,4 +1,4 @@
-import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../contract.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { SimCompletionQueue } from './completion-queue.ts'
 import type { SimDevice } from './device.ts'

@@ -1,6 +1,6 @@
 import { AsyncEventType } from '../async-event.ts'
 import type { CompletionBatch } from '../completion-batch.ts'
-import type { ProviderCompletionQueue } from '../contract.ts'
+import type { ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { SimCompletionChannel } from './completion-channel.ts'
 import type { SimDevice } from './device.ts'

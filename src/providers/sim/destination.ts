@@ -1,7 +1,7 @@
-import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { type Gid, isMulticast } from '../gid.ts'
 import { GlobalRoute } from '../global-route.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import type { SimDevice } from './device.ts'
 
 /** A queue pair somewhere. */

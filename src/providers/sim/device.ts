@@ -1,12 +1,6 @@
 import { AsyncEventType, type ProviderAsyncEvent } from '../async-event.ts'
-import type {
-  DeviceAttributes,
-  OpenDeviceOptions,
-  ProviderCompletionChannel,
-  ProviderCompletionQueue,
-  ProviderDevice,
-  ProviderProtectionDomain,
-} from '../contract.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
+import type { DeviceAttributes, OpenDeviceOptions, ProviderDevice, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'

@@ -1,6 +1,6 @@
-import type { QueuePairAttributes } from '../contract.ts'
 import { GLOBAL_ROUTE_BYTES } from '../global-route.ts'
 import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Message, Packet } from './packet.ts'
 import type { SimQueuePair } from './queue-pair.ts'

@@ -1,7 +1,7 @@
 import { Access, RemoteAccess } from '../access.ts'
+import type { ProviderMemoryRegion, ReregisterChanges } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { checkAccess } from '../memory-access.ts'
-import type { ProviderMemoryRegion, ReregisterChanges } from '../memory-contract.ts'
 import type { MemoryBlock } from './memory-block.ts'
 import type { SimMemoryWindow } from './memory-window.ts'
 import { NO_BYTES } from './packet.ts'

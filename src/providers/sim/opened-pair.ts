@@ -1,6 +1,6 @@
 import { UnsupportedError } from '../../native/index.ts'
-import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairState } from '../queue-pair-state.ts'
 import type { SimQueuePair } from './queue-pair.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'

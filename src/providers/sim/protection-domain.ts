@@ -1,7 +1,7 @@
 import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { checkAdvice, refuseAdvice } from '../advice.ts'
-import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
+import type { ProviderMemoryRegion, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { checkAccess } from '../memory-access.ts'
 import {
@@ -11,12 +11,12 @@ import {
   type MemoryWindowType,
   type ProviderDeviceMemory,
   type ProviderIndirectKey,
-  type ProviderMemoryRegion,
   type ProviderMemoryWindow,
   type ProviderThreadDomain,
 } from '../memory-contract.ts'
 import type { OwnThreadDomain } from '../own-thread-domain.ts'
 import { makeSoon, type ProviderPending } from '../pending.ts'
+import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
 import { checkWindowType } from '../window-rules.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'

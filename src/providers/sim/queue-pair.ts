@@ -1,15 +1,15 @@
 import { AsyncEventType } from '../async-event.ts'
-import type {
-  ProviderQueuePair,
-  ProviderQueuePairOptions,
-  QueuePairAttributes,
-  QueuePairCapacities,
-} from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { CompletionOpcode, completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
 import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
+import type {
+  ProviderQueuePair,
+  ProviderQueuePairOptions,
+  QueuePairAttributes,
+  QueuePairCapacities,
+} from '../queue-pair-contract.ts'
 import { checkQueuePairOptions, receivesItself } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { isUnanswered, refusal } from '../service.ts'

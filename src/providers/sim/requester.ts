@@ -1,6 +1,6 @@
-import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode, RequestFlag } from '../opcode.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { answerTimeoutMs, rnrTimerMs } from '../rnr-timer.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Destination } from './destination.ts'
