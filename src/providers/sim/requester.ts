@@ -4,10 +4,9 @@ import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { answerTimeoutMs, rnrTimerMs } from '../rnr-timer.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Destination } from './destination.ts'
-import type { SimDevice } from './device.ts'
 import { MAX_MTU } from './device-attributes.ts'
 import { gatherLocal } from './local-memory.ts'
-import { executeMemoryOperation, isMemoryOperation } from './memory-operations.ts'
+import { executeMemoryOperation, isMemoryOperation, type MemoryDevice } from './memory-operations.ts'
 import { type Flow, type Message, NO_BYTES, type Packet, PacketKind, psnAfter, psnAhead } from './packet.ts'
 import type { PieceList } from './piece-list.ts'
 import { isAtomic, type SendEntry } from './send-entry.ts'
@@ -20,7 +19,7 @@ const OWN_QUEUE_KEY = 0x80000000
 
 /** What the send side of a queue pair needs of it. */
 export interface RequesterOwner {
-  readonly device: SimDevice
+  readonly device: MemoryDevice
   readonly domainId: number
   readonly number: number
   readonly datagrams: boolean
