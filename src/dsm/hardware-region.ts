@@ -1,6 +1,6 @@
 import type { Locks } from '../cluster/index.ts'
 import { checkAbort, mustBe, UnsupportedError } from '../native/index.ts'
-import { ArenaAllocator, bookName } from './allocation/arena-allocator.ts'
+import { ArenaAllocator } from './allocation/arena-allocator.ts'
 import { PinnedRange } from './pinned-range.ts'
 import {
   type Bytes,
@@ -15,7 +15,7 @@ import { RegionBacking } from './region-backing.ts'
 import type { HeldRegion, RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import type { RegionAccess, RegionRequest } from './region-request.ts'
-import { alignUp } from './region-table.ts'
+import { alignUp, bookName } from './region-table.ts'
 import { RegionWindow } from './region-window.ts'
 import { WindowSet } from './window-set.ts'
 

@@ -1,5 +1,14 @@
 import { DIRECTORY_ENTRY_BYTES, DIRECTORY_OFFSET, EXTENTS_OFFSET, REGIONS_MAX } from '../cluster/index.ts'
 
+/** Names of regions cannot contain this character: regions with it in their name are hidden. */
+const HIDDEN = '\u0001'
+
+/** Whether the name is one of a region that keeps books. */
+export const isHiddenName = (name: string): boolean => name.startsWith(HIDDEN)
+
+/** The name of the region that keeps the allocations of region `name`. */
+export const bookName = (name: string): string => `${HIDDEN}${name}`
+
 /**
  * `Creating` and `Freeing` are seen only if a holder of the lock was killed: the next one undoes the first and finishes
  * the second.

@@ -19,6 +19,7 @@ import {
   checkText,
   mustBe,
   type OptionNames,
+  UnsupportedError,
 } from '../native/index.ts'
 import type { Profile, ProfilingArea, WaitReading } from '../profiling/index.ts'
 import { type Duration, parseDuration } from './duration.ts'
@@ -29,7 +30,7 @@ import { RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import { openRegionOf } from './region-openers.ts'
 import { parseRegionRequest, type RegionOptions } from './region-request.ts'
-import { loadSaver, type Restored, type SaveOptions, type SaveRepetition, type SaveResult } from './saver.ts'
+import type { Restored, SaveOptions, SaveRepetition, SaveResult } from './saves.ts'
 
 /** Where a space is saved, and how often. */
 interface SaveSettings {
@@ -67,6 +68,24 @@ export interface OpenOptions {
    * directory needs none.
    */
   readonly keep?: Duration
+}
+
+/** Saves and restores spaces. The room that does it lies above this one, and is loaded when it is needed. */
+export interface Saver {
+  save(space: Space, file: string, options: Omit<SaveOptions, 'file'>): Promise<SaveResult>
+  /** Put everything into the space, which is empty. */
+  restore(space: Space, file: string): Promise<Omit<Restored, 'reason'>>
+  /** Save again and again, unless another member does, until the returned function is called. */
+  saveEvery(space: Space, file: string, repetition: SaveRepetition): () => Promise<void>
+}
+
+let loadSaver = async (): Promise<Saver> => {
+  throw new UnsupportedError("saves need the package's own entry: import from 'aether-dsm'")
+}
+
+/** Say where the saver is. */
+export function provideSaver(loader: () => Promise<Saver>): void {
+  loadSaver = loader
 }
 
 /** Options of `openBacked`. */

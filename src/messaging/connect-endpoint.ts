@@ -1,8 +1,6 @@
 import { checkFunction, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
-import { type ConnectLinkOptions, openLink } from './connect-link.ts'
-import { Endpoint, type EndpointOptions } from './endpoint.ts'
-import { checkEndpointOptions } from './endpoint-handlers.ts'
-import { connectLinkNames, endpointNames } from './option-names.ts'
+import { type ConnectLinkOptions, connectLinkNames, openLink } from './connect-link.ts'
+import { checkEndpointOptions, Endpoint, type EndpointOptions, endpointNames } from './endpoint.ts'
 
 export interface ConnectEndpointOptions extends ConnectLinkOptions, EndpointOptions {
   /**

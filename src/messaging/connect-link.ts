@@ -5,6 +5,7 @@ import {
   checkOptions,
   checkSignalKind,
   mustBe,
+  type OptionNames,
   shown,
   TIMER_MS_MAX,
 } from '../native/index.ts'
@@ -13,9 +14,8 @@ import { DeviceContext } from './device-context.ts'
 import { LinkError } from './errors.ts'
 import { HELLO_BYTES } from './hello.ts'
 import { LinkEnd } from './link-end.ts'
-import { type LinkOptions, type LinkSettings, linkSettings } from './link-options.ts'
+import { type LinkOptions, type LinkSettings, linkNames, linkSettings } from './link-options.ts'
 import { linkOverPair } from './link-over-pair.ts'
-import { connectLinkNames } from './option-names.ts'
 import { refusalOf } from './refusal.ts'
 import type { VerbsLink } from './verbs-link.ts'
 
@@ -51,6 +51,30 @@ export interface ConnectLinkOptions extends LinkConnectionOptions {
   readonly signal?: AbortSignal
   /** Retries without an acknowledgement, 0 to 7; default 6. */
   readonly retryCount?: number
+}
+
+/** The names without `domain`, which not every call takes. */
+export const linkConnectionNames: OptionNames<Omit<LinkConnectionOptions, 'domain'>> = {
+  ...linkNames,
+  maxReadAtomic: true,
+  maxDestinationReadAtomic: true,
+  rnrRetry: true,
+  ackTimeout: true,
+  minRnrTimer: true,
+  serviceLevel: true,
+  trafficClass: true,
+  privateData: true,
+}
+
+export const connectLinkNames: OptionNames<ConnectLinkOptions> = {
+  address: true,
+  port: true,
+  ...linkConnectionNames,
+  domain: true,
+  device: true,
+  connectTimeoutMs: true,
+  signal: true,
+  retryCount: true,
 }
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000

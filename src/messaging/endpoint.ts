@@ -1,11 +1,11 @@
-import { ArgumentError, checkIteration, mustBe } from '../native/index.ts'
+import { ArgumentError, checkIteration, checkWhole, mustBe, type OptionNames } from '../native/index.ts'
 import { checkAttached } from '../verbs/index.ts'
-import { checkedHandlers, type EndpointHandlers } from './endpoint-handlers.ts'
+import { checkedHandlers } from './endpoint-handlers.ts'
 import { EndpointKind, putWritten, takeWritten, WRITTEN_BYTES } from './endpoint-message.ts'
 import { EndpointMeter } from './endpoint-meter.ts'
 import { LinkError, ProtocolViolation } from './errors.ts'
+import type { LocalRange, RegisteredBuffer, RemoteAddress } from './memory-range.ts'
 import { bytesOf, lengthOf } from './memory-range.ts'
-import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import { type Message, MessageQueue } from './message-queue.ts'
 import {
   type CompareSwapOperands,
@@ -21,11 +21,44 @@ import { Staging } from './staging.ts'
 import { tellProgram } from './tell-program.ts'
 import type { VerbsLink } from './verbs-link.ts'
 
+/**
+ * The callbacks of an endpoint. All are called from the event loop, or from `poll` and the calls that block. If one
+ * throws, the connection ends; an error in `disconnected` or `error` becomes a warning of the process.
+ */
+export interface EndpointHandlers {
+  /**
+   * A message has come. `data` lies in the ring and is valid until the call returns. `immediate` is undefined if the
+   * sender gave none.
+   */
+  readonly receive?: (data: Uint8Array, immediate: number | undefined, endpoint: Endpoint) => void
+  /** The peer's `writeWithImmediate` has written `length` bytes at `address` of this end's memory. */
+  readonly written?: (immediate: number, address: number, length: number, endpoint: Endpoint) => void
+  /** The WRITE posted with this id is done, or failed. */
+  readonly writeDone?: (id: number, error: unknown, endpoint: Endpoint) => void
+  /** The READ posted with this id is done, or failed. */
+  readonly readDone?: (id: number, error: unknown, endpoint: Endpoint) => void
+  /** The connection was closed gracefully by either end. */
+  readonly disconnected?: (endpoint: Endpoint) => void
+  /** The connection ended without being closed. */
+  readonly error?: (error: LinkError, endpoint: Endpoint) => void
+}
+
+const handlerNames: OptionNames<EndpointHandlers> = {
+  receive: true,
+  written: true,
+  writeDone: true,
+  readDone: true,
+  disconnected: true,
+  error: true,
+}
+
 export interface EndpointOptions {
   readonly handlers?: EndpointHandlers
   /** The longest message that this end accepts; default 64 MiB. A longer one fails at its sender. */
   readonly messageBytesMax?: number
 }
+
+export const endpointNames: OptionNames<EndpointOptions> = { handlers: true, messageBytesMax: true }
 
 export interface SendOptions {
   /** Stop waiting for room. A message that has begun to leave still arrives. */
@@ -69,7 +102,7 @@ export class Endpoint {
     this.link = link
     this.remote = remote
     this.privateData = privateData
-    this.#handlers = checkedHandlers(options.handlers)
+    this.#handlers = checkedHandlers(options.handlers, handlerNames)
     this.#outbox = new Outbox(link)
     this.#staging = new Staging((lengthBytes) => link.allocate(lengthBytes))
     const { messageBytesMax = DEFAULT_MESSAGE_BYTES_MAX } = options
@@ -102,7 +135,7 @@ export class Endpoint {
   }
 
   set handlers(handlers: EndpointHandlers) {
-    this.#handlers = checkedHandlers(handlers)
+    this.#handlers = checkedHandlers(handlers, handlerNames)
     if (this.#handlers.receive !== undefined && !this.#queue.isEmpty) setImmediate(() => this.#emptyQueue())
   }
 
@@ -268,7 +301,7 @@ export class Endpoint {
    * Access to the peer's physical memory, under the key that it registered with `ProtectionDomain.registerPhysical`.
    */
   physicalPeer(key: number): EndpointPhysicalPeer {
-    return new EndpointPhysicalPeer(this, key)
+    return new EndpointPhysicalPeer(this.#oneSided, key)
   }
 
   // ---- the end
@@ -415,6 +448,12 @@ export class Endpoint {
       else this.#handlers.error?.(error, this)
     })
   }
+}
+
+/** Check the options of one end before there is one. @throws ArgumentError */
+export function checkEndpointOptions({ handlers, messageBytesMax }: EndpointOptions): void {
+  checkedHandlers(handlers, handlerNames)
+  if (messageBytesMax !== undefined) checkWhole('messageBytesMax', messageBytesMax, 0, Number.MAX_SAFE_INTEGER)
 }
 
 function closedError(): LinkError {

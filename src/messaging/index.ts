@@ -42,26 +42,19 @@
  */
 
 export { type ConnectEndpointOptions, connectEndpoint } from './connect-endpoint.ts'
-export { type ConnectLinkOptions, connectLink, type LinkConnectionOptions } from './connect-link.ts'
+export { type ConnectLinkOptions, connectLink, connectLinkNames, type LinkConnectionOptions } from './connect-link.ts'
 export { DeviceContext } from './device-context.ts'
+export type { EndpointHandlers } from './endpoint.ts'
 export { Endpoint, type EndpointOptions, type SendOptions } from './endpoint.ts'
-export type { EndpointHandlers } from './endpoint-handlers.ts'
 export { LinkError, type LinkErrorReason } from './errors.ts'
 export { type KeepConnectedOptions, type KeptConnection, keepConnected } from './keep-connected.ts'
-
-export { LinkListener, type ListenLinksOptions, listenLinks } from './link-listener.ts'
+export { LinkListener, type ListenLinksOptions, listenLinks, listenNames } from './link-listener.ts'
 export type { CompletionMode, LinkOptions } from './link-options.ts'
 export { type ListenEndpointsOptions, listenEndpoints } from './listen-endpoints.ts'
 export type { Loan, MemoryLending } from './memory-lending.ts'
-export type {
-  LocalRange,
-  MessageLink,
-  RegisteredBuffer,
-  RemoteAddress,
-} from './message-link.ts'
+export type { LocalRange, RegisteredBuffer, RemoteAddress } from './memory-range.ts'
+export type { MessageLink } from './message-link.ts'
 export type { Message } from './message-queue.ts'
-
-export { connectLinkNames, listenNames } from './option-names.ts'
 
 export type { AgreementCall } from './peers/agreement.ts'
 export { AgreementError, CollectiveError, PeerError } from './peers/errors.ts'

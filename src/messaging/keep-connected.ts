@@ -12,7 +12,7 @@ import { Random } from '../runtime/index.ts'
 import { type ConnectEndpointOptions, connectEndpointNames, openEndpoint } from './connect-endpoint.ts'
 import { connectSettings, isIncompatible } from './connect-link.ts'
 import type { Endpoint } from './endpoint.ts'
-import { checkEndpointOptions } from './endpoint-handlers.ts'
+import { checkEndpointOptions } from './endpoint.ts'
 import { tellProgram } from './tell-program.ts'
 
 export interface KeepConnectedOptions extends Omit<ConnectEndpointOptions, 'signal'> {

@@ -1,10 +1,11 @@
 import type { ConnectionRequest } from '../cm/index.ts'
-import { ArgumentError, checkWhole } from '../native/index.ts'
+import { ArgumentError, checkWhole, type OptionNames } from '../native/index.ts'
 import {
   checkDomain,
   checkPrivateData,
   connectionOptions,
   type LinkConnectionOptions,
+  linkConnectionNames,
   linkOver,
   PRIVATE_DATA_BYTES,
   withHello,
@@ -45,6 +46,13 @@ export interface AdmissionOptions extends LinkConnectionOptions {
    * emits a warning.
    */
   readonly onClientError?: (error: unknown) => void
+}
+
+/** The names of those that another thread can be given, too. */
+export const admissionNames: OptionNames<Omit<AdmissionOptions, 'onLink' | 'onClientError' | 'domain'>> = {
+  ...linkConnectionNames,
+  sharedReceiveQueue: true,
+  connectTimeoutMs: true,
 }
 
 /** Numbers of a connection. They have bytes for them there, and most have a limit of their own. */

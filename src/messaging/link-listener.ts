@@ -1,7 +1,6 @@
 import { type Listener, listen } from '../cm/index.ts'
 import { checkFunction, checkOptions, checkSignalKind, checkText, type OptionNames } from '../native/index.ts'
-import { type Admission, type AdmissionOptions, admissionOf, admitLink } from './link-admission.ts'
-import { listenNames } from './option-names.ts'
+import { type Admission, type AdmissionOptions, admissionNames, admissionOf, admitLink } from './link-admission.ts'
 import type { SharedReceiveUse } from './receive-shares.ts'
 import { tellProgram } from './tell-program.ts'
 
@@ -18,6 +17,22 @@ export interface ListenPlace {
 }
 
 export interface ListenLinksOptions extends AdmissionOptions, ListenPlace {}
+
+export const placeNames: OptionNames<ListenPlace> = {
+  address: true,
+  port: true,
+  device: true,
+  backlog: true,
+  signal: true,
+}
+
+/** Those of a program that has no callback of its own for links, as a server of rpc. */
+export const listenNames: OptionNames<Omit<ListenLinksOptions, 'onLink'>> = {
+  ...placeNames,
+  ...admissionNames,
+  domain: true,
+  onClientError: true,
+}
 
 const listenLinksNames: OptionNames<ListenLinksOptions> = { ...listenNames, onLink: true }
 

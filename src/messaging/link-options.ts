@@ -1,4 +1,4 @@
-import { ArgumentError, mustBe, shown, TIMER_MS_MAX } from '../native/index.ts'
+import { ArgumentError, mustBe, type OptionNames, shown, TIMER_MS_MAX } from '../native/index.ts'
 import { isRingLength } from './hello.ts'
 import type { LendingMeans } from './memory-lending.ts'
 import { RING_BYTES_MAX, RING_BYTES_MIN } from './ring-record.ts'
@@ -53,6 +53,21 @@ export interface LinkOptions {
   readonly lending?: LendingMeans | 'auto'
   /** 0 to 7; default 0. A higher priority always leaves first. */
   readonly priority?: number
+}
+
+/** The names of options that several calls share. Each call checks its own, since the one below it knows fewer. */
+export const linkNames: OptionNames<LinkOptions> = {
+  ringBytes: true,
+  peerRingBytesMax: true,
+  receives: true,
+  sends: true,
+  completion: true,
+  keepAliveMs: true,
+  closeTimeoutMs: true,
+  sendLimit: true,
+  weight: true,
+  priority: true,
+  lending: true,
 }
 
 export type LinkSettings = Required<LinkOptions>

@@ -1,8 +1,6 @@
 import { ArgumentError, checkFunction, checkOptions, type OptionNames } from '../native/index.ts'
-import { Endpoint, type EndpointOptions } from './endpoint.ts'
-import { checkEndpointOptions } from './endpoint-handlers.ts'
-import { type LinkListener, type ListenLinksOptions, openListener } from './link-listener.ts'
-import { endpointNames, listenNames } from './option-names.ts'
+import { checkEndpointOptions, Endpoint, type EndpointOptions, endpointNames } from './endpoint.ts'
+import { type LinkListener, type ListenLinksOptions, listenNames, openListener } from './link-listener.ts'
 
 export interface ListenEndpointsOptions extends Omit<ListenLinksOptions, 'onLink' | 'onClientError'>, EndpointOptions {
   /** A client has connected: set its handlers here. Earlier messages are kept. If it throws, this connection ends. */

@@ -8,7 +8,7 @@ import {
 } from '../verbs/index.ts'
 import { closeSurely } from './close-surely.ts'
 import { LinkError } from './errors.ts'
-import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
+import type { LocalRange, RegisteredBuffer, RemoteAddress } from './memory-range.ts'
 import type { OperationDone } from './send-requests.ts'
 import { Staging } from './staging.ts'
 import { segmentOf, VerbsBuffer } from './verbs-buffer.ts'

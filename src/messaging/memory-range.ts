@@ -1,6 +1,31 @@
 import { ArgumentError, mustBe, shown } from '../native/index.ts'
 import { checkAttached } from '../verbs/index.ts'
-import type { LocalRange, RemoteAddress } from './message-link.ts'
+
+/** Memory of this end that the peer can reach once it knows address and key. */
+export interface RegisteredBuffer {
+  readonly address: number
+  /** The peer's key for it. */
+  readonly key: number
+  readonly bytes: Uint8Array
+  /** Idempotent. The key then reaches nothing. */
+  close(): void
+  [Symbol.dispose](): void
+}
+
+/** A part of this end's registered memory. */
+export interface LocalRange {
+  readonly buffer: RegisteredBuffer
+  /** Default 0. */
+  readonly offset?: number
+  /** In bytes; default: to the end of the buffer. */
+  readonly length?: number
+}
+
+/** The first byte of a part of the peer's memory, as its {@link RegisteredBuffer} says. */
+export interface RemoteAddress {
+  readonly address: number
+  readonly key: number
+}
 
 /**
  * Return the length of a message: of plain bytes, or of a range of registered memory. Throws ArgumentError for anything

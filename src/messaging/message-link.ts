@@ -1,31 +1,6 @@
 import type { CompletionMode } from './link-options.ts'
 import type { MemoryLending } from './memory-lending.ts'
-
-/** Memory of this end that the peer can reach once it knows address and key. */
-export interface RegisteredBuffer {
-  readonly address: number
-  /** The peer's key for it. */
-  readonly key: number
-  readonly bytes: Uint8Array
-  /** Idempotent. The key then reaches nothing. */
-  close(): void
-  [Symbol.dispose](): void
-}
-
-/** A part of this end's registered memory. */
-export interface LocalRange {
-  readonly buffer: RegisteredBuffer
-  /** Default 0. */
-  readonly offset?: number
-  /** In bytes; default: to the end of the buffer. */
-  readonly length?: number
-}
-
-/** The first byte of a part of the peer's memory, as its {@link RegisteredBuffer} says. */
-export interface RemoteAddress {
-  readonly address: number
-  readonly key: number
-}
+import type { LocalRange, RegisteredBuffer, RemoteAddress } from './memory-range.ts'
 
 /** The largest kind that a layer above a link may give its messages; the smallest is 0. */
 export const MESSAGE_KIND_MAX = 14

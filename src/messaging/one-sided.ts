@@ -1,7 +1,7 @@
 import { checkMilliseconds, checkOptions, type OptionNames, TimeoutError } from '../native/index.ts'
 import type { PreparedRequest, QueuePair } from '../verbs/index.ts'
+import type { LocalRange, RegisteredBuffer, RemoteAddress } from './memory-range.ts'
 import { checkRemote, lengthOf } from './memory-range.ts'
-import type { LocalRange, RegisteredBuffer, RemoteAddress } from './message-link.ts'
 import type { Outbox } from './outbox.ts'
 import type { OperationDone } from './send-requests.ts'
 import { segmentOf } from './verbs-buffer.ts'

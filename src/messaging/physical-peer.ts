@@ -1,6 +1,5 @@
-import type { Endpoint } from './endpoint.ts'
-import type { LocalRange } from './message-link.ts'
-import type { WaitSyncOptions } from './one-sided.ts'
+import type { LocalRange } from './memory-range.ts'
+import type { OneSided, WaitSyncOptions } from './one-sided.ts'
 
 /**
  * Access to the peer's physical memory through one endpoint. Addresses are physical; on shm they are offsets in the
@@ -8,27 +7,27 @@ import type { WaitSyncOptions } from './one-sided.ts'
  */
 export class EndpointPhysicalPeer {
   readonly key: number
-  readonly #endpoint: Endpoint
+  readonly #memory: OneSided
 
-  /** @internal Made by {@link Endpoint.physicalPeer}. */
-  constructor(endpoint: Endpoint, key: number) {
-    this.#endpoint = endpoint
+  /** @internal Made by `endpoint.physicalPeer`. */
+  constructor(memory: OneSided, key: number) {
+    this.#memory = memory
     this.key = key
   }
 
   write(local: LocalRange, physicalAddress: number): Promise<void> {
-    return this.#endpoint.write(local, { address: physicalAddress, key: this.key })
+    return this.#memory.write(local, { address: physicalAddress, key: this.key })
   }
 
   read(local: LocalRange, physicalAddress: number): Promise<void> {
-    return this.#endpoint.read(local, { address: physicalAddress, key: this.key })
+    return this.#memory.read(local, { address: physicalAddress, key: this.key })
   }
 
   writeSync(local: LocalRange, physicalAddress: number, options?: WaitSyncOptions): void {
-    this.#endpoint.writeSync(local, { address: physicalAddress, key: this.key }, options)
+    this.#memory.writeSync(local, { address: physicalAddress, key: this.key }, options)
   }
 
   readSync(local: LocalRange, physicalAddress: number, options?: WaitSyncOptions): void {
-    this.#endpoint.readSync(local, { address: physicalAddress, key: this.key }, options)
+    this.#memory.readSync(local, { address: physicalAddress, key: this.key }, options)
   }
 }

@@ -6,14 +6,31 @@ import {
   type SharedReceiveQueue,
 } from '../verbs/index.ts'
 import type { CompletionTaker, LinkReceives, SharingLink } from './link-receives.ts'
-import { CONTROL_RECEIVES, type ReceiveShare, SHARE_MIN } from './receive-shares.ts'
-import type { SharedReceivePool } from './shared-receive-pool.ts'
+import { CONTROL_RECEIVES, type ReceiveShare, type ReceiveShares, SHARE_MIN } from './receive-shares.ts'
+
+/** What places of links have in common. */
+interface PlacePool {
+  readonly queue: CompletionQueue
+  readonly shares: ReceiveShares
+  readonly receives: SharedReceiveQueue
+  /** Take what has completed, for all places. */
+  collect(): number
+  /** Poll this link in the next turn. */
+  wake(link: SharingLink): void
+  repost(): void
+  /** The queue pair of the place can receive from now on. */
+  enter(place: SharedPlace, pair: QueuePair): void
+  /** Once the work of the queue pair has completed, `close` it. */
+  drain(close: () => void): void
+  /** The queue pair is gone. */
+  leave(place: SharedPlace, pair: QueuePair | undefined, isDrained: boolean): void
+}
 
 /** The place of one link among those that share receives. */
 export class SharedPlace implements LinkReceives {
   readonly share: ReceiveShare
   readonly initial: number = SHARE_MIN
-  readonly #pool: SharedReceivePool
+  readonly #pool: PlacePool
   #pair: QueuePair | undefined
   /** Set while there is a link. */
   #taker: CompletionTaker | undefined
@@ -24,7 +41,7 @@ export class SharedPlace implements LinkReceives {
   #isDrained = false
   #isClosed = false
 
-  constructor(pool: SharedReceivePool, share: ReceiveShare) {
+  constructor(pool: PlacePool, share: ReceiveShare) {
     this.#pool = pool
     this.share = share
   }

@@ -1,5 +1,5 @@
 import { closeSurely } from './close-surely.ts'
-import type { RegisteredBuffer } from './message-link.ts'
+import type { RegisteredBuffer } from './memory-range.ts'
 
 /** What is kept for the next long message at most. */
 const KEPT_BYTES_MAX = 16 << 20

@@ -1,6 +1,6 @@
 import { ArgumentError, mustBe } from '../native/index.ts'
 import { Access, type MemoryRegion, type ProtectionDomain, type Segment } from '../verbs/index.ts'
-import type { LocalRange, RegisteredBuffer } from './message-link.ts'
+import type { LocalRange, RegisteredBuffer } from './memory-range.ts'
 
 /** The rights of a peer to memory that it knows of. */
 export const PEER_RIGHTS: number = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic

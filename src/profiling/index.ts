@@ -2,6 +2,7 @@
  * The door of this room for other rooms: counters, histograms, traces, waits. Users import `src/public/profiling.ts`.
  */
 export { Block, type BlockOwner, type BlockPlace } from './block.ts'
+export type { BlockReading, CounterReading, HistogramReading } from './block-reading.ts'
 export { CounterBlock, privateCounters } from './counter-block.ts'
 export {
   COUNTERS_MAX,
@@ -22,7 +23,7 @@ export {
 } from './histogram-block.ts'
 export { metricsHandler } from './metrics-handler.ts'
 export { printError } from './print-error.ts'
-export { type BlockReading, type CounterReading, type HistogramReading, Profile } from './profile.ts'
+export { Profile } from './profile.ts'
 export type { CountersJson, HistogramJson, ProfileJson } from './profile-json.ts'
 export { PROFILING_AREA_BYTES, ProfilingArea } from './profiling-area.ts'
 export { type MetricSource, prometheusText } from './prometheus.ts'

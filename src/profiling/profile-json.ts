@@ -1,9 +1,9 @@
 import { ArgumentError, messageOfThrown } from '../native/index.ts'
+import type { BlockCopy } from './block-copy.ts'
 import { BlockKind } from './block-header.ts'
 import { BUCKETS, bucketEnd, bucketOf } from './buckets.ts'
 import { checkedFinding, type Finding } from './finding.ts'
 import { HISTOGRAM_SLOTS, HistogramSlot } from './histogram-block.ts'
-import type { BlockCopy } from './profile.ts'
 
 interface BlockJson {
   readonly name: string

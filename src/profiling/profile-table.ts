@@ -1,7 +1,16 @@
-import type { BlockReading, HistogramReading, Profile } from './profile.ts'
+import type { BlockReading, CounterReading, HistogramReading } from './block-reading.ts'
+import type { Finding } from './finding.ts'
+
+/** What a table shows of a profile. */
+interface ShownProfile {
+  readonly unplaced: number
+  readonly findings: readonly Finding[]
+  counters(): readonly CounterReading[]
+  histograms(): readonly HistogramReading[]
+}
 
 /** Format a profile for people: one line for each figure that is not 0, and the findings. */
-export function profileTable(profile: Profile): string {
+export function profileTable(profile: ShownProfile): string {
   const rows: string[][] = []
   for (const reading of profile.counters())
     for (const [counter, value] of Object.entries(reading.values))

@@ -1,53 +1,15 @@
 import { checkInstance, checkIterable, mustBe } from '../native/index.ts'
-import { BlockKind, BlockRole, isStillThere, readHeader, slotsAt } from './block-header.ts'
+import { type BlockCopy, copyBlocks, difference, isSame } from './block-copy.ts'
+import { BlockKind } from './block-header.ts'
+import { type CounterReading, type HistogramReading, readingOf, valuesOf } from './block-reading.ts'
 import { findLayout } from './counter-layout.ts'
 import { checkedFinding, type Finding, mergedFindings } from './finding.ts'
-import { differenceOfHistograms, type HistogramSummary, summarize } from './histogram-block.ts'
+import { type HistogramSummary, summarize } from './histogram-block.ts'
 import { decodeNames, type LayoutNames } from './layout-names.ts'
 import { type ProfileJson, readJson, writeJson } from './profile-json.ts'
 import { profileTable } from './profile-table.ts'
 import { addTo, PROFILING_AREA_BYTES } from './profiling-area.ts'
 import { firstSheet, Sheets, unplacedOf } from './sheets.ts'
-
-/** A copy of one block. */
-export interface BlockCopy {
-  readonly kind: number
-  readonly names: LayoutNames
-  readonly label: string
-  readonly rest: boolean
-  readonly thread: number
-  readonly serial: number
-  readonly slots: Float64Array
-}
-
-/** Describes the block of a reading. */
-export interface BlockReading {
-  /** The layout's name; `unknown-<id>` if neither this program nor the area knows it. */
-  readonly name: string
-  /** Which of several objects it counts: a method, a queue pair. Empty if there is only one. */
-  readonly label: string
-  /** What the label is: `method`, `queuePair`. Empty if there are no labels. */
-  readonly labelled: string
-  /** If the counters are one figure: what their names tell apart (`code`). Otherwise empty. */
-  readonly spread: string
-  /** True for the sum over all objects of the layout that have ended or found no place. */
-  readonly rest: boolean
-  /** Thread id of the writer; -1 in a merged profile. */
-  readonly thread: number
-}
-
-/** Counters of one block by name. */
-export interface CounterReading extends BlockReading {
-  /** The values that go up and down. */
-  readonly gauges: readonly string[]
-  readonly values: Readonly<Record<string, number>>
-}
-
-/** One histogram. */
-export interface HistogramReading extends BlockReading, HistogramSummary {
-  /** The slots, as in {@link HistogramBlock.slots}. */
-  readonly slots: Float64Array
-}
 
 /** Of merged blocks: not one thread's. */
 const MANY_THREADS = -1
@@ -199,45 +161,6 @@ export class Profile {
   }
 }
 
-type RawCopy = Omit<BlockCopy, 'names'> & { readonly layout: number }
-
-function copyBlocks(sheets: Sheets, first: number): readonly RawCopy[] {
-  const { buffer, count } = sheets
-  const copies: RawCopy[] = []
-  for (let sheet = first; sheet < count; ) {
-    const at = sheets.at(sheet)
-    const header = readHeader(buffer, at, count - sheet)
-    sheet += Math.max(1, header?.sheets ?? 1)
-    if (header === undefined) continue
-    const { kind, layout, label, thread, serial } = header
-    const slots = slotsAt(buffer, at, header.slots).slice()
-    const copy = { kind, layout, label, thread, serial, rest: header.role === BlockRole.Rest, slots }
-    // Its writer may have given the place back while it was copied.
-    if (isStillThere(buffer, at, header)) copies.push(copy)
-  }
-  return copies
-}
-
-/** `later - earlier`. What goes up and down is not subtracted; `folded`: what ended took its gauges along. */
-function difference(later: BlockCopy, earlier: BlockCopy, folded = false): Float64Array {
-  if (later.kind === BlockKind.Histogram) return differenceOfHistograms(later.slots, earlier.slots)
-  const { counters, gauges } = later.names
-  const isGauge = (slot: number) => gauges.includes(counters[slot] ?? '')
-  return later.slots.map((value, slot) => (isGauge(slot) ? (folded ? 0 : value) : value - (earlier.slots[slot] ?? 0)))
-}
-
-function isSame(block: BlockCopy, other: BlockCopy): boolean {
-  return block.kind === other.kind && block.names.name === other.names.name && block.thread === other.thread
-}
-
 function unknown(layout: number): LayoutNames {
   return { name: `unknown-${layout}`, counters: [], gauges: [], labelled: '', spread: '' }
-}
-
-function readingOf({ names, label, rest, thread }: BlockCopy): BlockReading {
-  return { name: names.name, label, labelled: names.labelled, spread: names.spread, rest, thread }
-}
-
-function valuesOf({ names, slots }: BlockCopy): Record<string, number> {
-  return Object.fromEntries([...slots].map((value, slot) => [names.counters[slot] ?? `slot${slot}`, value]))
 }

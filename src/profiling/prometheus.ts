@@ -1,8 +1,9 @@
 import { checkInstance, checkIterable, mustBe } from '../native/index.ts'
+import type { BlockReading, CounterReading, HistogramReading } from './block-reading.ts'
 import { BUCKETS, bucketEnd } from './buckets.ts'
 import { knownLayouts } from './counter-layout.ts'
 import { HistogramSlot } from './histogram-block.ts'
-import { type BlockReading, type CounterReading, type HistogramReading, Profile } from './profile.ts'
+import { Profile } from './profile.ts'
 
 /** A profile with the labels that tell it from others: `{ rank: '3' }`. */
 export interface MetricSource {

@@ -1,5 +1,6 @@
 import { checkWhole } from '../native/index.ts'
-import type { ProviderCompletionQueue, ProviderQueuePair } from './contract.ts'
+import type { ProviderCompletionQueue } from './completion-contract.ts'
+import type { ProviderQueuePair } from './queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue } from './shared-receive-queue.ts'
 
 /** What an asynchronous event reports; the numbers of `enum ibv_event_type` (ibv_get_async_event(3)). */

@@ -14,8 +14,7 @@
  */
 import type { AddressVector, ProviderAddressHandle } from './address.ts'
 import type { ProviderAsyncEvent } from './async-event.ts'
-import type { CompletionBatch } from './completion-batch.ts'
-import type { EncodedRequest } from './encoded-request.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from './completion-contract.ts'
 import type { Gid } from './gid.ts'
 import type {
   Advice,
@@ -25,13 +24,12 @@ import type {
   MemoryWindowType,
   ProviderDeviceMemory,
   ProviderIndirectKey,
-  ProviderMemoryRegion,
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from './memory-contract.ts'
 import type { ProviderPending } from './pending.ts'
 import type { GidEntry, LinkLayer, PortAttributes } from './port.ts'
-import type { QueuePairState, QueuePairType } from './queue-pair-state.ts'
+import type { ProviderQueuePair, ProviderQueuePairOptions } from './queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from './shared-receive-queue.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from './xrc-domain.ts'
 
@@ -80,6 +78,42 @@ export interface DeviceAttributes {
   readonly linkLayer: LinkLayer
 }
 
+/** What `reregister` changes; what is left out stays as it is. */
+export interface ReregisterChanges {
+  readonly access?: number
+  readonly domain?: ProviderProtectionDomain
+  readonly buffer?: Uint8Array
+  /** The origin of `buffer`. */
+  readonly origin?: BufferOrigin
+}
+
+export interface ProviderMemoryRegion {
+  readonly token: number
+  /**
+   * Empty if the program itself cannot touch the memory: device memory, physical memory of a real device, a whole
+   * address space.
+   */
+  readonly bytes: Uint8Array
+  /** The address of the first byte in requests; 0 if the region is zero-based. */
+  readonly address: number
+  readonly length: number
+  readonly localKey: number
+  readonly remoteKey: number
+  readonly access: number
+  /** Where its bytes lie in a shared memory object, by a descriptor that is the region's; undefined elsewhere. */
+  readonly origin?: BufferOrigin | undefined
+  /**
+   * ibv_rereg_mr(3). Address, length and both keys may have changed afterwards. If it throws, nothing has changed, or
+   * the old registration is lost; then every further use of the region fails.
+   */
+  reregister(changes: ReregisterChanges): void
+  /**
+   * Withdraw the keys, wait for remote accesses that are under way, and free what `allocate` took. EBUSY if a peer does
+   * not end its access, or while a memory window is bound to the region.
+   */
+  destroy(): void
+}
+
 export interface ProviderProtectionDomain {
   allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion
   register(buffer: Uint8Array, access: number, origin: BufferOrigin | undefined): ProviderMemoryRegion
@@ -120,157 +154,6 @@ export interface ProviderProtectionDomain {
   createSharedReceiveQueue(options: ProviderSharedReceiveQueueOptions): ProviderSharedReceiveQueue
   /** EINVAL if the vector cannot be used on this link layer. */
   createAddressHandle(vector: AddressVector): ProviderAddressHandle
-  destroy(): void
-}
-
-export interface ProviderCompletionChannel {
-  /** Readable while an event is waiting. */
-  readonly descriptor: number
-  /** Take all waiting events, and call `fired` once per queue that had one. Returns their number. Never blocks. */
-  drain(fired: (queue: ProviderCompletionQueue) => void): number
-  /**
-   * Call `ready` once on the event loop when the descriptor is readable. Returns a function that cancels it. Until then
-   * `keepAlive` keeps the event loop alive.
-   */
-  whenReadable(ready: () => void, keepAlive: boolean): () => void
-  destroy(): void
-}
-
-export interface ProviderCompletionQueue {
-  /** At least what was requested. */
-  readonly depth: number
-  /** True after an overrun: completions were lost, and the queue pairs that feed the queue are in the error state. */
-  readonly overrun: boolean
-  /** Fill `batch` from row 0. Returns the number of rows. A failed request is a row too. */
-  poll(batch: CompletionBatch): number
-  /**
-   * Raise one event for the next completion that arrives from now on. With `solicitedOnly`, only for one that the
-   * sender marked as solicited, or that failed. One-shot.
-   */
-  arm(solicitedOnly: boolean): void
-  /**
-   * Resize to at least `depth`; waiting completions stay. EINVAL if more than that are waiting, or if the device cannot
-   * hold `depth`.
-   */
-  resize(depth: number): void
-  destroy(): void
-}
-
-export interface ProviderQueuePairOptions {
-  readonly type: QueuePairType
-  /** Undefined for types that do not send: `xrc-receive`, `dct`. */
-  readonly sendQueue: ProviderCompletionQueue | undefined
-  /** Undefined for types that do not receive: `xrc-send`, `xrc-receive`, `dci`. */
-  readonly receiveQueue: ProviderCompletionQueue | undefined
-  /** Where receives come from; `dct` must have one. */
-  readonly sharedReceiveQueue: ProviderSharedReceiveQueue | undefined
-  /** `xrc-receive` only. */
-  readonly xrcDomain: ProviderXrcDomain | undefined
-  /** `dct` only: the key that senders must name. */
-  readonly dcAccessKey: bigint | undefined
-  readonly maxSendRequests: number
-  readonly maxReceiveRequests: number
-  readonly maxSendSegments: number
-  readonly maxReceiveSegments: number
-  readonly maxInlineBytes: number
-  /** Every send request makes a completion. */
-  readonly signalAll: boolean
-}
-
-/**
- * What `modify` takes and `query` returns; a present property is a set bit of the attribute mask. Units are those of
- * ibv_modify_qp(3).
- */
-export interface QueuePairAttributes {
-  state?: QueuePairState
-  currentState?: QueuePairState
-  sqdNotify?: boolean
-  access?: number
-  partitionKeyIndex?: number
-  port?: number
-  queueKey?: number
-  addressVector?: AddressVector
-  /** In bytes: 256, 512, 1024, 2048 or 4096. */
-  pathMtu?: number
-  /** Exponent 0..31: 4.096 µs × 2^timeout; 0 waits for ever. */
-  timeout?: number
-  /** 0..7. */
-  retryCount?: number
-  /** 0..7; 7 retries for ever. */
-  rnrRetry?: number
-  receivePsn?: number
-  sendPsn?: number
-  maxReadAtomic?: number
-  maxDestinationReadAtomic?: number
-  /** The code 0..31 of the table in ibv_modify_qp(3): 1 is 0.01 ms, 12 is 0.64 ms, 0 is 655.36 ms. */
-  minRnrTimer?: number
-  destinationQueuePair?: number
-  alternatePath?: AddressVector
-  pathMigrationState?: number
-}
-
-/** The capacities granted, at least what was requested. */
-export interface QueuePairCapacities {
-  readonly maxSendRequests: number
-  readonly maxReceiveRequests: number
-  readonly maxSendSegments: number
-  readonly maxReceiveSegments: number
-  readonly maxInlineBytes: number
-}
-
-/** A TCP connection whose ends have introduced themselves by MPA. */
-export interface AdoptedStream {
-  /** The queue pair takes a duplicate. */
-  readonly descriptor: number
-  readonly isCaller: boolean
-  readonly crc: boolean
-  /** READs of the peer that may be under way here, and of this end there. */
-  readonly ird: number
-  readonly ord: number
-  /** What both have agreed that the caller sends first, even if it has nothing to say: a message without bytes. */
-  readonly ready: 'none' | 'write' | 'read' | 'send'
-  /** MPA's reply of the end that was called, sent before all else; empty at the other one. */
-  readonly reply: Uint8Array
-}
-
-export interface ProviderQueuePair {
-  readonly number: number
-  readonly type: QueuePairType
-  readonly capacities: QueuePairCapacities
-  readonly state: QueuePairState
-  /** All or nothing: if it throws, nothing has changed. */
-  modify(attributes: QueuePairAttributes): void
-  /**
-   * The same off the event loop, as far as there is anything to wait for. A `modify` or `destroy` in the meantime waits
-   * for it to end, and it then rejects with VerbsError ECANCELED.
-   */
-  modifyAsync(attributes: QueuePairAttributes): Promise<void>
-  query(): QueuePairAttributes
-  /**
-   * Returns 0 or an errno: EINVAL (state, opcode, segments, inline), ENOMEM (queue full), EOPNOTSUPP (the device does
-   * not support the opcode).
-   */
-  postSend(request: EncodedRequest): number
-  /**
-   * Post the first `count` of `requests` in one call. Returns how many were taken; if not all, `lastErrno` says why.
-   */
-  postSendList(requests: readonly EncodedRequest[], count: number): number
-  postReceive(request: EncodedRequest): number
-  postReceiveList(requests: readonly EncodedRequest[], count: number): number
-  readonly lastErrno: number
-  /**
-   * The most bytes per second that it sends from now on; 0 for no limit. In RTS only. Missing where no device sends: on
-   * shm the processor that posts copies.
-   */
-  setRateLimit?(bytesPerSecond: number): void
-  /** The limit in force; 0 for none. */
-  readonly rateLimit?: number
-  /** Devices that speak iWARP over TCP: lead a queue pair from INIT to RTS over a connection with any peer of iWARP. */
-  adoptStream?(stream: AdoptedStream): void
-  /** Also receive datagrams sent to `gid`: ibv_attach_mcast(3). `ud` only, else EINVAL. */
-  attachMulticast(gid: Gid, localIdentifier: number): void
-  detachMulticast(gid: Gid, localIdentifier: number): void
-  /** EBUSY while attached to a multicast group. */
   destroy(): void
 }
 

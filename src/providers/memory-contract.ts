@@ -3,8 +3,9 @@
  * rules of `contract.ts` apply. A *token* is a number that a provider gives its object, by which a work request names
  * it (`encoded-request.ts`).
  */
-import type { ProviderProtectionDomain, ProviderQueuePair } from './contract.ts'
+
 import type { EncodedRequest } from './encoded-request.ts'
+import type { ProviderQueuePair } from './queue-pair-contract.ts'
 
 /** Where a buffer lies in a shared memory object, so that peers can map it. */
 export interface BufferOrigin {
@@ -17,42 +18,6 @@ export interface AllocateOptions {
   readonly pageBytes?: number
   /** Keep in memory (mlock). */
   readonly lock?: boolean
-}
-
-/** What `reregister` changes; what is left out stays as it is. */
-export interface ReregisterChanges {
-  readonly access?: number
-  readonly domain?: ProviderProtectionDomain
-  readonly buffer?: Uint8Array
-  /** The origin of `buffer`. */
-  readonly origin?: BufferOrigin
-}
-
-export interface ProviderMemoryRegion {
-  readonly token: number
-  /**
-   * Empty if the program itself cannot touch the memory: device memory, physical memory of a real device, a whole
-   * address space.
-   */
-  readonly bytes: Uint8Array
-  /** The address of the first byte in requests; 0 if the region is zero-based. */
-  readonly address: number
-  readonly length: number
-  readonly localKey: number
-  readonly remoteKey: number
-  readonly access: number
-  /** Where its bytes lie in a shared memory object, by a descriptor that is the region's; undefined elsewhere. */
-  readonly origin?: BufferOrigin | undefined
-  /**
-   * ibv_rereg_mr(3). Address, length and both keys may have changed afterwards. If it throws, nothing has changed, or
-   * the old registration is lost; then every further use of the region fails.
-   */
-  reregister(changes: ReregisterChanges): void
-  /**
-   * Withdraw the keys, wait for remote accesses that are under way, and free what `allocate` took. EBUSY if a peer does
-   * not end its access, or while a memory window is bound to the region.
-   */
-  destroy(): void
 }
 
 export type MemoryWindowType = 1 | 2

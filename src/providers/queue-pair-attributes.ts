@@ -1,5 +1,5 @@
-import type { QueuePairAttributes } from './contract.ts'
 import { Errno, TransitionError, VerbsError } from './errors.ts'
+import type { QueuePairAttributes } from './queue-pair-contract.ts'
 import {
   Attribute,
   type AttributeName,

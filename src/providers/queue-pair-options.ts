@@ -1,6 +1,6 @@
 import { shown } from '../native/index.ts'
-import type { ProviderQueuePairOptions } from './contract.ts'
 import { Errno, VerbsError } from './errors.ts'
+import type { ProviderQueuePairOptions } from './queue-pair-contract.ts'
 import type { QueuePairType } from './queue-pair-state.ts'
 
 /** Types with a receive queue of their own, unless a shared one takes its place. */

@@ -1,8 +1,8 @@
-import type { QueuePairCapacities } from './contract.ts'
 import { type EncodedRequest, RequestSlot } from './encoded-request.ts'
 import { Errno } from './errors.ts'
 import { Opcode, RequestFlag } from './opcode.ts'
 import { MAX_PIECES } from './pieces.ts'
+import type { QueuePairCapacities } from './queue-pair-contract.ts'
 import type { QueuePairType } from './queue-pair-state.ts'
 
 function bits(...opcodes: readonly number[]): number {

@@ -1,4 +1,4 @@
-import type { ProviderCompletionQueue } from './contract.ts'
+import type { ProviderCompletionQueue } from './completion-contract.ts'
 import type { EncodedRequest } from './encoded-request.ts'
 import type { ProviderXrcDomain } from './xrc-domain.ts'
 

@@ -1,7 +1,6 @@
 import type { AnswerTable, AnswerTableLimits } from './answer-table.ts'
 import type { MethodInfo } from './method-info.ts'
 import type { ServerCall } from './server-call.ts'
-import type { ServerSession } from './server-session.ts'
 import type { SessionLimits } from './session.ts'
 
 /** A method with its handler, interceptors included. */
@@ -23,6 +22,12 @@ export interface ServerLimits extends SessionLimits, AnswerTableLimits {
   readonly keepAliveMs: number
 }
 
+/** Has calls that may take too long. */
+export interface CallOwner {
+  /** The deadline of this call has passed. */
+  expire(call: ServerCall): void
+}
+
 /** What the sessions of a server share. */
 export interface ServerCore {
   readonly options: ServerLimits
@@ -33,10 +38,9 @@ export interface ServerCore {
   /** Running handlers. */
   readonly active: number
   /** A handler has not answered at once. */
-  enter(call: ServerCall, session: ServerSession): void
+  enter(call: ServerCall, owner: CallOwner): void
   /** The handler is done. */
   leave(call: ServerCall): void
   /** A handler failed. */
   failed(error: unknown, call: ServerCall): void
-  ended(session: ServerSession, error: Error | undefined): void
 }

@@ -29,6 +29,7 @@ export class ServerSession implements FrameTaker {
   readonly session: Session
   readonly number: number
   readonly #core: ServerCore
+  readonly #onEnded: () => void
   /** Calls whose handlers have not answered at once, until their last words; those with a key are `#keyed`. */
   readonly #calls = new Map<number, ServerCall>()
   readonly #lastWords: LastWords
@@ -45,9 +46,10 @@ export class ServerSession implements FrameTaker {
   #lastNumber = -1
   #lastServed: ServedMethod | undefined
 
-  constructor(link: MessageLink, number: number, core: ServerCore) {
+  constructor(link: MessageLink, number: number, core: ServerCore, onEnded: () => void) {
     this.number = number
     this.#core = core
+    this.#onEnded = onEnded
     this.session = new Session(link, this, core.options)
     this.#silence = new SilenceWatch(
       this.session,
@@ -455,7 +457,7 @@ export class ServerSession implements FrameTaker {
         ),
       )
     }
-    this.#core.ended(this, error)
+    this.#onEnded()
   }
 }
 

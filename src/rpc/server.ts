@@ -15,7 +15,7 @@ import { ASSEMBLY_BYTES_MAX, BODY_BYTES_MAX, FENCE_MS, KEEP_ALIVE_MS, STREAM_WIN
 import { checkInterceptors, checkLimits, checkLink } from './end-options.ts'
 import { methodsOf } from './method-info.ts'
 import type { ServerCall } from './server-call.ts'
-import type { ServedMethod, ServerCore, ServerLimits } from './server-core.ts'
+import type { CallOwner, ServedMethod, ServerCore, ServerLimits } from './server-core.ts'
 import { ServerSession } from './server-session.ts'
 import type { Service } from './service.ts'
 import { within } from './within.ts'
@@ -77,7 +77,7 @@ export class Server implements AsyncDisposable {
   /** @internal Use {@link createServer}. */
   constructor(options: ServerOptions) {
     this.#options = options
-    this.#core = new Core(limitsOf(options), options.onHandlerError, (session) => this.#ended(session))
+    this.#core = new Core(limitsOf(options), options.onHandlerError)
   }
 
   /**
@@ -136,7 +136,9 @@ export class Server implements AsyncDisposable {
       return
     }
     this.#sessionNumber += 1
-    const session = new ServerSession(link, this.#sessionNumber, this.#core)
+    const session = new ServerSession(link, this.#sessionNumber, this.#core, () => {
+      this.#sessions.delete(session)
+    })
     this.#sessions.add(session)
     session.start()
     const { keepAliveMs } = this.#core.options
@@ -212,10 +214,6 @@ export class Server implements AsyncDisposable {
     this.#core.close()
   }
 
-  #ended(session: ServerSession): void {
-    this.#sessions.delete(session)
-  }
-
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
@@ -241,26 +239,20 @@ class Core implements ServerCore {
   draining = false
   active = 0
   readonly #onError: ServerOptions['onHandlerError']
-  readonly #onEnded: (session: ServerSession) => void
-  readonly #timed = new Map<ServerCall, ServerSession>()
+  readonly #timed = new Map<ServerCall, CallOwner>()
   readonly #timer = new DeadlineTimer((now) => this.#expire(now))
   #idle: (() => void)[] = []
 
-  constructor(
-    options: ServerLimits,
-    onError: ServerOptions['onHandlerError'],
-    onEnded: (session: ServerSession) => void,
-  ) {
+  constructor(options: ServerLimits, onError: ServerOptions['onHandlerError']) {
     this.options = options
     this.answers = new AnswerTable(options)
     this.#onError = onError
-    this.#onEnded = onEnded
   }
 
-  enter(call: ServerCall, session: ServerSession): void {
+  enter(call: ServerCall, owner: CallOwner): void {
     this.active += 1
     if (call.deadline === Infinity) return
-    this.#timed.set(call, session)
+    this.#timed.set(call, owner)
     this.#timer.due(call.deadline)
   }
 
@@ -285,17 +277,13 @@ class Core implements ServerCore {
     }
   }
 
-  ended(session: ServerSession): void {
-    this.#onEnded(session)
-  }
-
   #expire(now: number): number {
     let next = Infinity
-    for (const [call, session] of this.#timed) {
+    for (const [call, owner] of this.#timed) {
       if (call.deadline > now) next = Math.min(next, call.deadline)
       else {
         this.#timed.delete(call)
-        session.expire(call)
+        owner.expire(call)
       }
     }
     return next

@@ -19,7 +19,7 @@
  *   there. A process that opens the space meanwhile waits. If no member lives and the word is set, a restore was cut
  *   off: it is begun again.
  *
- * `dsm/saver.ts` has the interface; `src/public/index.ts` loads this room when a save is first needed.
+ * `dsm/space.ts` has the interface; `src/public/index.ts` loads this room when a save is first needed.
  *
  * @module
  */

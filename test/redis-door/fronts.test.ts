@@ -13,7 +13,8 @@ import { until } from '../cluster/support.ts'
 
 const fronts = {
   native: (address: string, take: TakeStream, port = 0) => NativeFront.open(address, port, take),
-  'native with threads': (address: string, take: TakeStream, port = 0) => NativeFront.open(address, port, take, { threads: 4 }),
+  'native with threads': (address: string, take: TakeStream, port = 0) =>
+    NativeFront.open(address, port, take, { threads: 4 }),
   node: (address: string, take: TakeStream, port = 0) => NodeFront.open(address, port, take),
 }
 

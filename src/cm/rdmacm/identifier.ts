@@ -23,12 +23,18 @@ import { checkTimeout } from '../deadline.ts'
 import { ConnectionError, type ConnectionStage, RejectStatus } from '../errors.ts'
 import { checkBacklog, checkedParameters, checkTransition } from '../identifier-arguments.ts'
 import { checkedPrivateData } from '../private-data.ts'
-import type { EventChannel } from './channel.ts'
 
 const NO_LISTENER: ConnectionEvent = {
   type: 'rejected',
   status: RejectStatus.InvalidServiceId,
   privateData: new Uint8Array(0),
+}
+
+/** The event channel that an identifier belongs to. */
+interface IdentifierOwner {
+  readonly addon: RdmacmAddon
+  /** Destroy the identifier of this token. */
+  remove(token: RdmacmToken): void
 }
 
 /**
@@ -38,14 +44,14 @@ const NO_LISTENER: ConnectionEvent = {
 export class RdmacmIdentifier implements ConnectionIdentifier {
   onEvent: (event: ConnectionEvent) => void = () => undefined
   readonly portSpace: PortSpace
-  readonly #channel: EventChannel
+  readonly #channel: IdentifierOwner
   readonly #addon: RdmacmAddon
   readonly #token: RdmacmToken
   readonly #groups = new Map<string, ConnectionAddress>()
   #destroyed = false
   #lastFacts: RdmacmFacts | undefined
 
-  constructor(channel: EventChannel, token: RdmacmToken, portSpace: PortSpace) {
+  constructor(channel: IdentifierOwner, token: RdmacmToken, portSpace: PortSpace) {
     this.#channel = channel
     this.#addon = channel.addon
     this.#token = token

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib'
 import { RegionError } from '../errors.ts'
 import type { HeldRegion } from '../region-directory.ts'
 import type { RegionHost } from '../region-host.ts'
+import { bookName } from '../region-table.ts'
 import { RegionWindow } from '../region-window.ts'
 import type { Allocator } from './allocation.ts'
 import { type AllocationOutcome, type AllocationRequest, type AllocationState, Allocations } from './allocations.ts'
@@ -12,15 +13,6 @@ const HEAD_BYTES = 64
 const TEXT_BYTES_MAX = BOOK_BYTES / 2 - HEAD_BYTES
 /** Words of the head: which half is in force; how long what stands in each is; its checksum, 0 if it has none. */
 const Word = { InForce: 0, Length: 1, Checksum: 3 } as const
-
-/** Names of regions cannot contain this character: regions with it in their name are hidden. */
-const HIDDEN = '\u0001'
-
-/** Whether the name is one of a region that keeps books. */
-export const isHiddenName = (name: string): boolean => name.startsWith(HIDDEN)
-
-/** The name of the region that keeps the allocations of region `name`. */
-export const bookName = (name: string): string => `${HIDDEN}${name}`
 
 /**
  * The allocations of a region that lies in the arena, kept as text in a hidden region beside it. They are changed under

@@ -8,7 +8,6 @@ import {
 } from '../../cluster/index.ts'
 import { PageRight } from '../mmu/page-words.ts'
 import { NO_HOME } from './placement.ts'
-import type { RegionServers } from './region-servers.ts'
 
 /** Pages of one region that are told of as waited for, those that are waited for longest. */
 const PAGES_MAX = 64
@@ -41,11 +40,27 @@ interface PageEntry {
   readonly asked: readonly number[]
 }
 
+/** A region that this rank has open, as far as its waits go. */
+interface WaitedRegion {
+  readonly id: number
+  readonly plan: { readonly name: string }
+  /** Pages that threads here wait for, the longest wait first. */
+  readonly demands: Iterable<{ readonly page: number; readonly write: boolean; readonly sinceNs: number }>
+  has(page: number): boolean
+  finding(page: number): PageFinding
+}
+
+/** By their numbers. */
+interface WaitedRegions {
+  get(id: number): WaitedRegion | undefined
+  values(): Iterable<WaitedRegion>
+}
+
 /** Waits for pages, of all regions that this rank has open. */
 export class PageWaits implements WaitingPart {
-  readonly #servers: RegionServers
+  readonly #servers: WaitedRegions
 
-  constructor(servers: RegionServers) {
+  constructor(servers: WaitedRegions) {
     this.#servers = servers
   }
 

@@ -96,6 +96,18 @@ export const EventByte = {
   Region: 28,
 } as const
 
+/** What is written down of an event; what it has not is left out. */
+export interface JournalEvent {
+  readonly what: number
+  readonly page: number
+  readonly peer?: number
+  readonly before?: number
+  readonly after?: number
+  readonly requester?: number
+  readonly bytes?: number
+  readonly tookNs?: number
+}
+
 export const EventKind = {
   /** A thread here wants the page: right 1 to read, 2 to write. */
   Wanted: 1,

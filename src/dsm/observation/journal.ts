@@ -8,6 +8,7 @@ import {
   HeaderWord,
   JOURNAL_MAGIC,
   JOURNAL_VERSION,
+  type JournalEvent,
   LINK_FLOATS,
   LINKS_MAX,
   LINKS_OFFSET,
@@ -22,18 +23,6 @@ import {
   waitPartOf,
 } from './journal-layout.ts'
 import { type RegionFacts, RegionSheet } from './region-sheet.ts'
-
-/** What is written down of an event; what it has not is left out. */
-export interface JournalEvent {
-  readonly what: number
-  readonly page: number
-  readonly peer?: number
-  readonly before?: number
-  readonly after?: number
-  readonly requester?: number
-  readonly bytes?: number
-  readonly tookNs?: number
-}
 
 const UINT32_MAX = 2 ** 32 - 1
 

@@ -1,5 +1,4 @@
 import { native } from '../../native/index.ts'
-import type { Journal, JournalEvent } from './journal.ts'
 import {
   CACHE_CELLS,
   DIRECTORY_CELLS,
@@ -7,6 +6,7 @@ import {
   HEAD_BYTES,
   HEADS_OFFSET,
   HeadByte,
+  type JournalEvent,
   NAME_BYTES_MAX,
   PAGE_ENTRY_BYTES,
   PAGES_PER_BLOCK,
@@ -36,9 +36,15 @@ export interface PageEntry {
   readonly version: number
 }
 
-/** The part of a {@link Journal} that is about one region. */
+/** The journal that a sheet belongs to. */
+interface SheetJournal {
+  record(region: number, event: JournalEvent): void
+  removeRegion(index: number, mapOffset: number, mapBytes: number): void
+}
+
+/** The part of a journal that is about one region. */
 export class RegionSheet {
-  readonly journal: Journal
+  readonly #journal: SheetJournal
   readonly #index: number
   readonly #number: number
   readonly #map: ArrayBuffer
@@ -51,7 +57,7 @@ export class RegionSheet {
 
   constructor(
     place: {
-      readonly journal: Journal
+      readonly journal: SheetJournal
       readonly memory: ArrayBuffer
       readonly map: ArrayBuffer
       readonly mapOffset: number
@@ -60,7 +66,7 @@ export class RegionSheet {
     },
     facts: RegionFacts,
   ) {
-    this.journal = place.journal
+    this.#journal = place.journal
     this.#index = place.index
     this.#number = place.number
     this.#map = place.map
@@ -79,7 +85,7 @@ export class RegionSheet {
   }
 
   record(event: JournalEvent): void {
-    this.journal.record(this.#number, event)
+    this.#journal.record(this.#number, event)
   }
 
   countCacheCell(cell: number): void {
@@ -123,7 +129,7 @@ export class RegionSheet {
     Atomics.store(this.#shown, 0, 0)
     const { byteLength } = this.#map
     native.unmapMemory(this.#map)
-    this.journal.removeRegion(this.#index, this.#mapOffset, byteLength)
+    this.#journal.removeRegion(this.#index, this.#mapOffset, byteLength)
   }
 
   #count(page: number, byte: number): void {

@@ -109,14 +109,14 @@ export class RegionWatch {
 
   sent(to: number, { kind, page, requester }: CoherenceMessage): void {
     if (this.#sheet === undefined) return
-    this.#sheet.journal.countSent(to, this.#messageBytes, kind)
+    this.#observation.journal?.countSent(to, this.#messageBytes, kind)
     this.#sheet.record({ what: EventKind.Sent, page, peer: to, before: kind, requester, bytes: this.#messageBytes })
   }
 
   pushed(to: number, page: number): void {
     if (this.#sheet === undefined) return
     const bytes = this.#facts.pageBytes
-    this.#sheet.journal.countSent(to, bytes, 0)
+    this.#observation.journal?.countSent(to, bytes, 0)
     this.#sheet.record({ what: EventKind.Pushed, page, peer: to, bytes })
   }
 
@@ -129,7 +129,8 @@ export class RegionWatch {
   /** A thread that waited has the page. */
   granted(page: number, right: number, tookNs: number): void {
     if (this.#sheet === undefined) return
-    if (this.#from >= 0 && this.#from !== this.#node?.rank) this.#sheet.journal.countAnswer(this.#from, right, tookNs)
+    if (this.#from >= 0 && this.#from !== this.#node?.rank)
+      this.#observation.journal?.countAnswer(this.#from, right, tookNs)
     this.#sheet.record({ what: EventKind.Granted, page, before: right, tookNs })
   }
 

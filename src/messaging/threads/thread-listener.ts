@@ -7,9 +7,8 @@ import {
   checkSignal,
   type OptionNames,
 } from '../../native/index.ts'
-import { admissionOf } from '../link-admission.ts'
-import { type ListenPlace, listenAt } from '../link-listener.ts'
-import { placeNames, threadLinkNames } from '../option-names.ts'
+import { admissionNames, admissionOf } from '../link-admission.ts'
+import { type ListenPlace, listenAt, placeNames } from '../link-listener.ts'
 import { IoThreadHandle, type IoThreadStatistics } from './io-thread.ts'
 import type { ThreadLinkOptions } from './thread-contract.ts'
 import { type IoThreadOptions, threadSettings } from './thread-options.ts'
@@ -26,7 +25,7 @@ export const listenOnThreadsNames: OptionNames<ListenOnThreadsOptions> = {
   threads: true,
   clientError: true,
   ...placeNames,
-  ...threadLinkNames,
+  ...admissionNames,
 }
 
 export interface CloseThreadsOptions {

@@ -1,15 +1,19 @@
 import { VECTOR_WORDS, type VerbsToken } from '../../native/index.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { encodeVector } from './attribute-words.ts'
-import type { IbverbsProtectionDomain } from './protection-domain.ts'
+import type { IbverbsDomain } from './context.ts'
 import { attempt, check } from './verb.ts'
+
+interface AddressDomain extends IbverbsDomain {
+  readonly addressHandles: Set<IbverbsAddressHandle>
+}
 
 /** ibv_create_ah(3). */
 export class IbverbsAddressHandle implements ProviderAddressHandle {
   readonly token: VerbsToken
-  readonly #domain: IbverbsProtectionDomain
+  readonly #domain: AddressDomain
 
-  constructor(domain: IbverbsProtectionDomain, vector: AddressVector) {
+  constructor(domain: AddressDomain, vector: AddressVector) {
     const { verbs, port } = domain.device
     const words = new Float64Array(VECTOR_WORDS)
     encodeVector(words, 0, vector, port, port.number)

@@ -1,20 +1,33 @@
-import { ASYNC_EVENT_WORDS } from '../../native/index.ts'
+import { ASYNC_EVENT_WORDS, type VerbsToken } from '../../native/index.ts'
 import { AsyncEventType, type ProviderAsyncEvent } from '../async-event.ts'
+import type { ProviderCompletionQueue } from '../completion-contract.ts'
+import type { DescriptorWatch } from '../descriptor-watch.ts'
+import type { ProviderQueuePair } from '../queue-pair-contract.ts'
 import { ReadableWaiters } from '../readable-waiters.ts'
-import type { IbverbsDevice } from './device.ts'
+import type { ProviderSharedReceiveQueue } from '../shared-receive-queue.ts'
+import type { IbverbsContext } from './context.ts'
 
 const EVENTS_AT_ONCE = 16
 /** The program may never read events: if there are more, the oldest are dropped. */
 const KEPT_MAX = 4096
 
+/** A device with the objects that events are about, by token. */
+interface EventfulDevice extends IbverbsContext {
+  readonly asyncDescriptor: number
+  readonly watch: DescriptorWatch
+  readonly queues: ReadonlyMap<VerbsToken, ProviderCompletionQueue & { markOverrun(): void }>
+  readonly pairs: ReadonlyMap<VerbsToken, ProviderQueuePair>
+  readonly sharedReceives: ReadonlyMap<VerbsToken, ProviderSharedReceiveQueue>
+}
+
 /** Asynchronous events of a device, acknowledged as they are taken, and kept until the program asks for them. */
 export class AsyncEventQueue {
-  readonly #device: IbverbsDevice
+  readonly #device: EventfulDevice
   readonly #words = new Float64Array(EVENTS_AT_ONCE * ASYNC_EVENT_WORDS)
   readonly #waiters: ReadableWaiters
   #kept: ProviderAsyncEvent[] = []
 
-  constructor(device: IbverbsDevice) {
+  constructor(device: EventfulDevice) {
     this.#device = device
     this.#waiters = new ReadableWaiters(device.watch, device.asyncDescriptor)
   }

@@ -1,8 +1,8 @@
 import { ATTRIBUTE_WORDS, AttributeWord, VectorWord } from '../../native/index.ts'
 import type { AddressVector } from '../address.ts'
-import type { QueuePairAttributes } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { Attribute, type AttributeName, attributeNames, type QueuePairState } from '../queue-pair-state.ts'
 import type { IbverbsPort } from './port.ts'
 

@@ -1,10 +1,9 @@
 import type { VerbsAddon, VerbsToken } from '../../native/index.ts'
 import { CompletionBatch } from '../completion-batch.ts'
-import type { ProviderCompletionQueue } from '../contract.ts'
+import type { ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { IbverbsCompletionChannel } from './completion-channel.ts'
-import type { IbverbsDevice } from './device.ts'
-import type { IbverbsQueuePair } from './queue-pair.ts'
+import type { IbverbsContext } from './context.ts'
 import { attempt, check } from './verb.ts'
 
 /** Rows that were taken from the device before the program polled. */
@@ -16,20 +15,33 @@ interface KeptRows {
 
 const CLEANED_AT_ONCE = 64
 
+/** A device with its queues by token. */
+interface QueueDevice extends IbverbsContext {
+  readonly queues: Map<VerbsToken, IbverbsCompletionQueue>
+  /** Take events off the device, among them overruns. */
+  noticeEvents(): void
+}
+
+/** A queue pair that completes here. */
+interface CompletingPair {
+  readonly number: number
+  fail(): void
+}
+
 /** ibv_create_cq(3). A poll is one native call, which fills the batch. */
 export class IbverbsCompletionQueue implements ProviderCompletionQueue {
   readonly handle: VerbsToken
   depth: number
   readonly channel: IbverbsCompletionChannel | undefined
   /** Queue pairs that complete here. */
-  readonly users: Set<IbverbsQueuePair> = new Set<IbverbsQueuePair>()
-  readonly #device: IbverbsDevice
+  readonly users: Set<CompletingPair> = new Set<CompletingPair>()
+  readonly #device: QueueDevice
   readonly #verbs: VerbsAddon
   readonly #poll: VerbsAddon['pollCompletions']
   #overrun = false
   readonly #kept: KeptRows[] = []
 
-  constructor(device: IbverbsDevice, depth: number, channel: IbverbsCompletionChannel | undefined, vector: number) {
+  constructor(device: QueueDevice, depth: number, channel: IbverbsCompletionChannel | undefined, vector: number) {
     this.#device = device
     this.#verbs = device.verbs
     this.#poll = device.verbs.pollCompletions

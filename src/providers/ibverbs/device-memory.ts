@@ -1,15 +1,15 @@
 import type { VerbsToken } from '../../native/index.ts'
 import type { ProviderDeviceMemory } from '../memory-contract.ts'
-import type { IbverbsDevice } from './device.ts'
+import type { IbverbsContext } from './context.ts'
 import { attempt, check } from './verb.ts'
 
 /** ibv_alloc_dm(3). */
 export class IbverbsDeviceMemory implements ProviderDeviceMemory {
   readonly length: number
   readonly handle: VerbsToken
-  readonly #device: IbverbsDevice
+  readonly #device: IbverbsContext
 
-  constructor(device: IbverbsDevice, length: number, alignmentExponent: number) {
+  constructor(device: IbverbsContext, length: number, alignmentExponent: number) {
     this.#device = device
     this.length = length
     this.handle = attempt(() => device.verbs.allocateDeviceMemory(device.handle, length, alignmentExponent))

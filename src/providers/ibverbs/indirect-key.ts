@@ -1,7 +1,11 @@
 import { UnsupportedError, type VerbsToken } from '../../native/index.ts'
 import type { ProviderIndirectKey } from '../memory-contract.ts'
-import type { IbverbsProtectionDomain } from './protection-domain.ts'
+import type { IbverbsDomain } from './context.ts'
 import { attempt, check } from './verb.ts'
+
+interface KeyDomain extends IbverbsDomain {
+  readonly indirectKeys: Set<IbverbsIndirectKey>
+}
 
 /** mlx5dv_create_mkey(3): a key made of others (UMR). Never run on hardware by us. */
 export class IbverbsIndirectKey implements ProviderIndirectKey {
@@ -9,9 +13,9 @@ export class IbverbsIndirectKey implements ProviderIndirectKey {
   readonly localKey: number
   readonly remoteKey: number
   readonly maxPieces: number
-  readonly #domain: IbverbsProtectionDomain
+  readonly #domain: KeyDomain
 
-  constructor(domain: IbverbsProtectionDomain, maxPieces: number) {
+  constructor(domain: KeyDomain, maxPieces: number) {
     const { verbs, attributes } = domain.device
     const why = `mlx5dv_create_mkey: ${attributes.name} does not support indirect keys (mlx5 does)`
     if (verbs.createIndirectKey === undefined) throw new UnsupportedError(why)

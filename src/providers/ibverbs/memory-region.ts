@@ -1,13 +1,19 @@
 import { native, type VerbsMemoryFacts, type VerbsToken } from '../../native/index.ts'
 import { Access, describeAccess, RemoteAccess } from '../access.ts'
+import type { ProviderMemoryRegion, ProviderProtectionDomain, ReregisterChanges } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { AllocateOptions, ProviderMemoryRegion, ReregisterChanges } from '../memory-contract.ts'
+import type { AllocateOptions } from '../memory-contract.ts'
 import { type AllocatedBytes, allocateBytes } from './allocated-bytes.ts'
+import type { IbverbsDomain } from './context.ts'
 import { explainUnpinnable } from './locked-memory.ts'
-import type { IbverbsProtectionDomain } from './protection-domain.ts'
 import { attempt, check } from './verb.ts'
 
 const NOTHING = new Uint8Array(0)
+
+/** A protection domain with its regions. */
+export interface MemoryDomain extends IbverbsDomain {
+  readonly memories: Set<IbverbsMemoryRegion>
+}
 
 /**
  * ibv_reg_mr(3). The addon references the buffer until it is deregistered, so the device never writes into memory that
@@ -21,11 +27,11 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
   localKey: number
   remoteKey: number
   access: number
-  #domain: IbverbsProtectionDomain
+  #domain: MemoryDomain
   readonly #allocated: AllocatedBytes | undefined
 
   private constructor(
-    domain: IbverbsProtectionDomain,
+    domain: MemoryDomain,
     facts: VerbsMemoryFacts,
     bytes: Uint8Array,
     length: number,
@@ -44,7 +50,7 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
   }
 
   static allocate(
-    domain: IbverbsProtectionDomain,
+    domain: MemoryDomain,
     lengthBytes: number,
     access: number,
     options: AllocateOptions,
@@ -60,7 +66,7 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
   }
 
   static register(
-    domain: IbverbsProtectionDomain,
+    domain: MemoryDomain,
     bytes: Uint8Array,
     access: number,
     allocated: AllocatedBytes | undefined,
@@ -75,7 +81,7 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
 
   /** A region of memory that is already registered. */
   static of(
-    domain: IbverbsProtectionDomain,
+    domain: MemoryDomain,
     facts: VerbsMemoryFacts,
     bytes: Uint8Array,
     access: number,
@@ -86,7 +92,7 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
 
   /** A region whose memory the program itself cannot touch through it; its addresses start at 0. */
   static beyondReach(
-    domain: IbverbsProtectionDomain,
+    domain: MemoryDomain,
     facts: VerbsMemoryFacts,
     length: number,
     access: number,
@@ -96,7 +102,7 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
 
   reregister(changes: ReregisterChanges): void {
     const { access, buffer } = changes
-    const domain = changes.domain as IbverbsProtectionDomain | undefined
+    const domain = changes.domain as (ProviderProtectionDomain & MemoryDomain) | undefined
     checkAccess(access ?? this.access)
     const { verbs } = this.#domain.device
     const facts = attempt(() => verbs.reregisterMemory(this.token, domain?.handle ?? 0, buffer, access ?? -1))
@@ -115,7 +121,7 @@ export class IbverbsMemoryRegion implements ProviderMemoryRegion {
     this.#allocated?.free()
   }
 
-  #moveTo(domain: IbverbsProtectionDomain): void {
+  #moveTo(domain: MemoryDomain): void {
     this.#domain.memories.delete(this)
     this.#domain = domain
     domain.memories.add(this)

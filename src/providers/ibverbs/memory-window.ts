@@ -1,11 +1,21 @@
 import type { VerbsToken } from '../../native/index.ts'
-import type { ProviderQueuePair } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import type { MemoryWindowType, ProviderMemoryWindow } from '../memory-contract.ts'
-import type { IbverbsProtectionDomain } from './protection-domain.ts'
+import type { ProviderQueuePair } from '../queue-pair-contract.ts'
+import type { IbverbsContext, IbverbsDomain } from './context.ts'
 import type { IbverbsQueuePair } from './queue-pair.ts'
 import { attempt, check } from './verb.ts'
+
+/** A device with its memory windows by token. */
+export interface WindowDevice extends IbverbsContext {
+  readonly windows: Map<VerbsToken, IbverbsMemoryWindow>
+}
+
+interface WindowDomain extends IbverbsDomain {
+  readonly device: WindowDevice
+  readonly windows: Set<IbverbsMemoryWindow>
+}
 
 /** ibv_alloc_mw(3). */
 export class IbverbsMemoryWindow implements ProviderMemoryWindow {
@@ -14,10 +24,10 @@ export class IbverbsMemoryWindow implements ProviderMemoryWindow {
   remoteKey: number
   /** Type 2 only: the queue pair that it was last bound through. */
   boundThrough: IbverbsQueuePair | undefined
-  readonly #domain: IbverbsProtectionDomain
+  readonly #domain: WindowDomain
   readonly #fields = new Float64Array(5)
 
-  constructor(domain: IbverbsProtectionDomain, type: MemoryWindowType) {
+  constructor(domain: WindowDomain, type: MemoryWindowType) {
     const { verbs, handle } = { verbs: domain.device.verbs, handle: domain.handle }
     const made = attempt(() => verbs.allocateWindow(handle, type))
     this.#domain = domain

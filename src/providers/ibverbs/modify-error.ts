@@ -1,6 +1,6 @@
-import type { QueuePairAttributes } from '../contract.ts'
 import { Errno, TransitionError, type VerbsError } from '../errors.ts'
 import { formatGid } from '../gid.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { judgeTransition, type QueuePairType, stateNames } from '../queue-pair-state.ts'
 import { verbError } from './verb.ts'
 

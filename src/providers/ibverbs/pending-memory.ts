@@ -1,11 +1,11 @@
 import { SystemError } from '../../native/index.ts'
+import type { ProviderMemoryRegion } from '../contract.ts'
 import { Errno } from '../errors.ts'
-import type { AllocateOptions, ProviderMemoryRegion } from '../memory-contract.ts'
+import type { AllocateOptions } from '../memory-contract.ts'
 import { canceled, Pending } from '../pending.ts'
 import { type AllocatedBytes, freshBytes } from './allocated-bytes.ts'
 import { explainUnpinnable } from './locked-memory.ts'
-import { checkAccess, IbverbsMemoryRegion } from './memory-region.ts'
-import type { IbverbsProtectionDomain } from './protection-domain.ts'
+import { checkAccess, IbverbsMemoryRegion, type MemoryDomain } from './memory-region.ts'
 import { verbError } from './verb.ts'
 
 const NO_DESCRIPTOR = -1
@@ -20,7 +20,7 @@ interface Preparation {
 
 /** ibv_reg_mr(3) of new memory on another thread, which also takes and locks the pages. */
 export function allocateAsync(
-  domain: IbverbsProtectionDomain,
+  domain: MemoryDomain,
   lengthBytes: number,
   access: number,
   options: AllocateOptions,
@@ -39,17 +39,13 @@ export function allocateAsync(
 }
 
 /** ibv_reg_mr(3) on another thread. */
-export function registerAsync(
-  domain: IbverbsProtectionDomain,
-  bytes: Uint8Array,
-  access: number,
-): Pending<ProviderMemoryRegion> {
+export function registerAsync(domain: MemoryDomain, bytes: Uint8Array, access: number): Pending<ProviderMemoryRegion> {
   checkAccess(access)
   return begin(domain, bytes, access, { descriptor: NO_DESCRIPTOR, reserveBytes: 0, lock: false }, undefined)
 }
 
 function begin(
-  domain: IbverbsProtectionDomain,
+  domain: MemoryDomain,
   bytes: Uint8Array,
   access: number,
   { descriptor, reserveBytes, lock }: Preparation,
@@ -62,7 +58,9 @@ function begin(
     try {
       const keys = await done
       if (isGivenUp) throw canceled('ibv_reg_mr')
-      return domain.keep(IbverbsMemoryRegion.of(domain, { handle, ...keys }, bytes, access, allocated))
+      const region = IbverbsMemoryRegion.of(domain, { handle, ...keys }, bytes, access, allocated)
+      domain.memories.add(region)
+      return region
     } catch (error) {
       allocated?.free()
       throw explained(error, bytes.length)

@@ -1,7 +1,7 @@
 import type { VerbsToken } from '../../native/index.ts'
 import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
-import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
+import type { ProviderMemoryRegion, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type {
   Advice,
@@ -11,22 +11,21 @@ import type {
   MemoryWindowType,
   ProviderDeviceMemory,
   ProviderIndirectKey,
-  ProviderMemoryRegion,
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from '../memory-contract.ts'
 import type { ProviderPending } from '../pending.ts'
+import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { IbverbsAddressHandle } from './address-handle.ts'
-import type { IbverbsDevice } from './device.ts'
 import type { IbverbsDeviceMemory } from './device-memory.ts'
 import { IbverbsIndirectKey } from './indirect-key.ts'
 import { IbverbsMemoryRegion } from './memory-region.ts'
-import { IbverbsMemoryWindow } from './memory-window.ts'
+import { IbverbsMemoryWindow, type WindowDevice } from './memory-window.ts'
 import { allocateAsync, registerAsync } from './pending-memory.ts'
-import { IbverbsQueuePair } from './queue-pair.ts'
-import { IbverbsSharedReceiveQueue } from './shared-receive-queue.ts'
+import { IbverbsQueuePair, type PairDevice } from './queue-pair.ts'
+import { IbverbsSharedReceiveQueue, type SharedReceiveDevice } from './shared-receive-queue.ts'
 import type { IbverbsThreadDomain } from './thread-domain.ts'
 import { attempt, check, isUnsupported } from './verb.ts'
 import type { IbverbsXrcDomain } from './xrc-domain.ts'
@@ -34,9 +33,15 @@ import type { IbverbsXrcDomain } from './xrc-domain.ts'
 const PHYSICAL_ELSEWHERE =
   'physical addresses can be registered only with the experimental verbs of MLNX_OFED 3 and 4; upstream the way to register everything is on-demand paging: registerImplicit'
 
+/** A device with its protection domains. */
+interface DomainDevice extends PairDevice, SharedReceiveDevice, WindowDevice {
+  readonly windows: WindowDevice['windows']
+  readonly domains: Set<IbverbsProtectionDomain>
+}
+
 /** ibv_alloc_pd(3), or a parent domain: ibv_alloc_parent_domain(3). */
 export class IbverbsProtectionDomain implements ProviderProtectionDomain {
-  readonly device: IbverbsDevice
+  readonly device: DomainDevice
   readonly handle: VerbsToken
   readonly memories: Set<IbverbsMemoryRegion> = new Set<IbverbsMemoryRegion>()
   readonly queuePairs: Set<IbverbsQueuePair> = new Set<IbverbsQueuePair>()
@@ -47,7 +52,7 @@ export class IbverbsProtectionDomain implements ProviderProtectionDomain {
   readonly #parents = new Set<IbverbsProtectionDomain>()
   readonly #base: IbverbsProtectionDomain | undefined
 
-  constructor(device: IbverbsDevice, handle: VerbsToken, base: IbverbsProtectionDomain | undefined) {
+  constructor(device: DomainDevice, handle: VerbsToken, base: IbverbsProtectionDomain | undefined) {
     this.device = device
     this.handle = handle
     this.#base = base

@@ -6,24 +6,24 @@ import {
   type VerbsPairFacts,
   type VerbsToken,
 } from '../../native/index.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Gid } from '../gid.ts'
+import { Opcode } from '../opcode.ts'
+import { canceled } from '../pending.ts'
 import type {
   AdoptedStream,
   ProviderQueuePair,
   ProviderQueuePairOptions,
   QueuePairAttributes,
   QueuePairCapacities,
-} from '../contract.ts'
-import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { Errno, VerbsError } from '../errors.ts'
-import type { Gid } from '../gid.ts'
-import { Opcode } from '../opcode.ts'
-import { canceled } from '../pending.ts'
+} from '../queue-pair-contract.ts'
 import { Attribute, QueuePairState, QueuePairType, stateNames } from '../queue-pair-state.ts'
 import { AttributeWords, putGid } from './attribute-words.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'
+import type { IbverbsContext, IbverbsDomain } from './context.ts'
 import { modifyError } from './modify-error.ts'
 import { errnoOf, PostBuffer, takenOf } from './post-buffer.ts'
-import type { IbverbsProtectionDomain } from './protection-domain.ts'
 import type { IbverbsSharedReceiveQueue } from './shared-receive-queue.ts'
 import { attempt, check, isUnsupported } from './verb.ts'
 import type { IbverbsXrcDomain } from './xrc-domain.ts'
@@ -35,6 +35,26 @@ const DRAIN_PATIENCE_MS = 50
 /** By the numbers of the addon. */
 const READY_MESSAGES: readonly AdoptedStream['ready'][] = ['none', 'write', 'read', 'send']
 
+/** A memory window that was bound through a queue pair. */
+interface BoundWindow {
+  boundThrough: IbverbsQueuePair | undefined
+  remoteKey: number
+  replace(): void
+}
+
+/** A device with its queue pairs and memory windows by token. */
+export interface PairDevice extends IbverbsContext {
+  /** True for soft-RoCE, which needs some special care. */
+  readonly isRxe: boolean
+  readonly pairs: Map<VerbsToken, IbverbsQueuePair>
+  readonly windows: ReadonlyMap<VerbsToken, BoundWindow>
+}
+
+interface PairDomain extends IbverbsDomain {
+  readonly device: PairDevice
+  readonly queuePairs: Set<IbverbsQueuePair>
+}
+
 /** ibv_create_qp(3). Requests are passed on as they are encoded, a batch in one native call. */
 export class IbverbsQueuePair implements ProviderQueuePair {
   readonly number: number
@@ -42,7 +62,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
   readonly capacities: QueuePairCapacities
   readonly handle: VerbsToken
   lastErrno = 0
-  readonly #domain: IbverbsProtectionDomain
+  readonly #domain: PairDomain
   readonly #verbs: VerbsAddon
   // The calls themselves: looking them up in the addon takes a tenth of a post.
   readonly #postSend: VerbsAddon['postSend']
@@ -53,7 +73,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
   readonly #receives: PostBuffer
 
   private constructor(
-    domain: IbverbsProtectionDomain,
+    domain: PairDomain,
     type: QueuePairType,
     facts: VerbsPairFacts,
     queues: readonly (IbverbsCompletionQueue | undefined)[],
@@ -80,7 +100,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     domain.device.pairs.set(this.handle, this)
   }
 
-  static create(domain: IbverbsProtectionDomain, options: ProviderQueuePairOptions): IbverbsQueuePair {
+  static create(domain: PairDomain, options: ProviderQueuePairOptions): IbverbsQueuePair {
     const sendQueue = options.sendQueue as IbverbsCompletionQueue | undefined
     const receiveQueue = options.receiveQueue as IbverbsCompletionQueue | undefined
     const shared = options.sharedReceiveQueue as IbverbsSharedReceiveQueue | undefined
@@ -103,7 +123,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     return new IbverbsQueuePair(domain, options.type, facts, [sendQueue, receiveQueue])
   }
 
-  static open(domain: IbverbsProtectionDomain, xrcDomain: IbverbsXrcDomain, number: number): IbverbsQueuePair {
+  static open(domain: PairDomain, xrcDomain: IbverbsXrcDomain, number: number): IbverbsQueuePair {
     const facts = attempt(() => domain.device.verbs.openQueuePair(domain.handle, xrcDomain.handle, number))
     return new IbverbsQueuePair(domain, 'xrc-receive', facts, [])
   }

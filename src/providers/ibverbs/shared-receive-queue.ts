@@ -6,20 +6,30 @@ import type {
   SharedReceiveQueueAttributes,
 } from '../shared-receive-queue.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'
+import type { IbverbsContext, IbverbsDomain } from './context.ts'
 import { errnoOf, PostBuffer, takenOf } from './post-buffer.ts'
-import type { IbverbsProtectionDomain } from './protection-domain.ts'
 import { attempt, check } from './verb.ts'
 import type { IbverbsXrcDomain } from './xrc-domain.ts'
+
+/** A device with its shared receive queues by token. */
+export interface SharedReceiveDevice extends IbverbsContext {
+  readonly sharedReceives: Map<VerbsToken, IbverbsSharedReceiveQueue>
+}
+
+interface SharedReceiveDomain extends IbverbsDomain {
+  readonly device: SharedReceiveDevice
+  readonly sharedReceives: Set<IbverbsSharedReceiveQueue>
+}
 
 /** ibv_create_srq(3). */
 export class IbverbsSharedReceiveQueue implements ProviderSharedReceiveQueue {
   readonly number: number
   readonly handle: VerbsToken
   lastErrno = 0
-  readonly #domain: IbverbsProtectionDomain
+  readonly #domain: SharedReceiveDomain
   readonly #receives = new PostBuffer(0)
 
-  constructor(domain: IbverbsProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
+  constructor(domain: SharedReceiveDomain, options: ProviderSharedReceiveQueueOptions) {
     const { verbs } = domain.device
     const xrcDomain = (options.xrcDomain as IbverbsXrcDomain | undefined)?.handle ?? 0
     const completionQueue = (options.completionQueue as IbverbsCompletionQueue | undefined)?.handle ?? 0

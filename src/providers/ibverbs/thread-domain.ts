@@ -1,14 +1,14 @@
 import type { VerbsToken } from '../../native/index.ts'
 import type { ProviderThreadDomain } from '../memory-contract.ts'
-import type { IbverbsDevice } from './device.ts'
+import type { IbverbsContext } from './context.ts'
 import { attempt, check } from './verb.ts'
 
 /** ibv_alloc_td(3). */
 export class IbverbsThreadDomain implements ProviderThreadDomain {
   readonly handle: VerbsToken
-  readonly #device: IbverbsDevice
+  readonly #device: IbverbsContext
 
-  constructor(device: IbverbsDevice) {
+  constructor(device: IbverbsContext) {
     this.#device = device
     this.handle = attempt(() => device.verbs.allocateThreadDomain(device.handle))
   }

@@ -1,14 +1,14 @@
 import type { VerbsToken } from '../../native/index.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
-import type { IbverbsDevice } from './device.ts'
+import type { IbverbsContext } from './context.ts'
 import { attempt, check } from './verb.ts'
 
 /** ibv_open_xrcd(3). */
 export class IbverbsXrcDomain implements ProviderXrcDomain {
   readonly handle: VerbsToken
-  readonly #device: IbverbsDevice
+  readonly #device: IbverbsContext
 
-  constructor(device: IbverbsDevice, options: XrcDomainOptions) {
+  constructor(device: IbverbsContext, options: XrcDomainOptions) {
     const { path = '', create = true, exclusive = false } = options
     this.#device = device
     this.handle = attempt(() => device.verbs.openXrcDomain(device.handle, path, create, exclusive))

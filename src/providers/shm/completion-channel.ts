@@ -1,5 +1,5 @@
 import { native } from '../../native/index.ts'
-import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../contract.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { ReadableWaiters } from '../readable-waiters.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'

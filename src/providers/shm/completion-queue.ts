@@ -1,6 +1,6 @@
 import { AsyncEventType } from '../async-event.ts'
 import { CompletionBatch } from '../completion-batch.ts'
-import type { ProviderCompletionQueue } from '../contract.ts'
+import type { ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { ShmCompletionChannel } from './completion-channel.ts'
 import type { ShmDevice } from './device.ts'

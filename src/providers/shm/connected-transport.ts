@@ -1,5 +1,5 @@
-import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmDevice } from './device.ts'
 import { gidWords } from './gid.ts'

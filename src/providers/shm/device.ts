@@ -1,14 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { native } from '../../native/index.ts'
 import type { ProviderAsyncEvent } from '../async-event.ts'
-import type {
-  DeviceAttributes,
-  OpenDeviceOptions,
-  ProviderCompletionChannel,
-  ProviderCompletionQueue,
-  ProviderDevice,
-  ProviderProtectionDomain,
-} from '../contract.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
+import type { DeviceAttributes, OpenDeviceOptions, ProviderDevice, ProviderProtectionDomain } from '../contract.ts'
 import { DescriptorWatch } from '../descriptor-watch.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'

@@ -1,7 +1,7 @@
 import { UnsupportedError } from '../../native/index.ts'
-import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
+import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairState } from '../queue-pair-state.ts'
 import type { ShmDevice } from './device.ts'
 import { BlockWord, stateOf } from './layout.ts'

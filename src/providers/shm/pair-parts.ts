@@ -1,4 +1,4 @@
-import type { ProviderQueuePairOptions } from '../contract.ts'
+import type { ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import { receivesItself } from '../queue-pair-options.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'

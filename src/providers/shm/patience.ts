@@ -1,4 +1,4 @@
-import type { QueuePairAttributes } from '../contract.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { answerTimeoutMs, rnrTimerMs } from '../rnr-timer.ts'
 
 /** Retries for ever. */

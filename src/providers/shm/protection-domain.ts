@@ -1,7 +1,7 @@
 import { UnsupportedError } from '../../native/index.ts'
 import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
-import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
+import type { ProviderMemoryRegion, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { checkAccess } from '../memory-access.ts'
 import type {
@@ -12,12 +12,12 @@ import type {
   MemoryWindowType,
   ProviderDeviceMemory,
   ProviderIndirectKey,
-  ProviderMemoryRegion,
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from '../memory-contract.ts'
 import type { OwnThreadDomain } from '../own-thread-domain.ts'
 import { makeSoon, type ProviderPending } from '../pending.ts'
+import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
 import { checkWindowType } from '../window-rules.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'

@@ -1,14 +1,14 @@
 import { AsyncEventType } from '../async-event.ts'
+import type { EncodedRequest } from '../encoded-request.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { Gid } from '../gid.ts'
+import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import type {
   ProviderQueuePair,
   ProviderQueuePairOptions,
   QueuePairAttributes,
   QueuePairCapacities,
-} from '../contract.ts'
-import type { EncodedRequest } from '../encoded-request.ts'
-import { Errno, VerbsError } from '../errors.ts'
-import type { Gid } from '../gid.ts'
-import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
+} from '../queue-pair-contract.ts'
 import { checkQueuePairOptions } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { isUnanswered } from '../service.ts'

@@ -1,7 +1,7 @@
-import type { ProviderQueuePairOptions, QueuePairAttributes, QueuePairCapacities } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import { completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
+import type { ProviderQueuePairOptions, QueuePairAttributes, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
 import { plainFor, refusal } from '../service.ts'
 import { CompletionStatus } from '../status.ts'

@@ -1,4 +1,4 @@
-import type { QueuePairAttributes } from '../contract.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { Outcome } from './initiator.ts'
 import type { Transport } from './transport.ts'
 

@@ -1,5 +1,5 @@
-import type { QueuePairAttributes } from '../contract.ts'
 import type { EncodedRequest } from '../encoded-request.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import type { PeerDevice } from './peer-device.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { checkFunction, checkMilliseconds } from '../../native/index.ts'
 import type { OpenDeviceOptions } from '../contract.ts'
 import type { Gid } from '../gid.ts'
-import type { Place } from './destination.ts'
+import type { Place } from './context.ts'
 import { SimDevice } from './device.ts'
 import { checkFault, type SimulatedFault } from './fault.ts'
 import { Host } from './host.ts'

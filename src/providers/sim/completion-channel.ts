@@ -1,17 +1,22 @@
-import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../contract.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { SimCompletionQueue } from './completion-queue.ts'
-import type { SimDevice } from './device.ts'
+import type { Host } from './host.ts'
 import { Signal } from './signal.ts'
+
+/** A device with its channels. */
+interface ChannelDevice {
+  readonly host: Host
+  readonly channels: Set<SimCompletionChannel>
+}
 
 /** Where armed completion queues report a completion. */
 export class SimCompletionChannel implements ProviderCompletionChannel {
-  readonly queues: Set<SimCompletionQueue> = new Set<SimCompletionQueue>()
-  readonly #device: SimDevice
+  readonly queues: Set<ProviderCompletionQueue> = new Set<ProviderCompletionQueue>()
+  readonly #device: ChannelDevice
   readonly #signal = new Signal()
-  readonly #fired = new Set<SimCompletionQueue>()
+  readonly #fired = new Set<ProviderCompletionQueue>()
 
-  constructor(device: SimDevice) {
+  constructor(device: ChannelDevice) {
     this.#device = device
   }
 
@@ -19,7 +24,7 @@ export class SimCompletionChannel implements ProviderCompletionChannel {
     return this.#signal.descriptor
   }
 
-  fire(queue: SimCompletionQueue): void {
+  fire(queue: ProviderCompletionQueue): void {
     const { host } = this.#device
     const lost = host.kernel.stream('wakeup').chance(host.adapter.lostWakeups)
     if (lost || host.losesWakeups) return
@@ -27,7 +32,7 @@ export class SimCompletionChannel implements ProviderCompletionChannel {
     this.#signal.raise()
   }
 
-  forget(queue: SimCompletionQueue): void {
+  forget(queue: ProviderCompletionQueue): void {
     this.queues.delete(queue)
     this.#fired.delete(queue)
   }

@@ -1,9 +1,9 @@
 import { AsyncEventType } from '../async-event.ts'
 import type { CompletionBatch } from '../completion-batch.ts'
-import type { ProviderCompletionQueue } from '../contract.ts'
+import type { ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { SimCompletionChannel } from './completion-channel.ts'
-import type { SimDevice } from './device.ts'
+import type { SimContext } from './context.ts'
 import { checkDepth } from './device-attributes.ts'
 
 /** The owner of a completion. */
@@ -46,17 +46,24 @@ interface Waiting {
   readonly number: number
 }
 
+/** A device with its completion queues. */
+interface QueueDevice extends SimContext {
+  readonly queues: Set<SimCompletionQueue>
+  /** The program has found nothing to do. */
+  idle(): void
+}
+
 /** Completions in the order in which they came. */
 export class SimCompletionQueue implements ProviderCompletionQueue {
   depth: number
   overrun = false
   readonly channel: SimCompletionChannel | undefined
   readonly sources: Set<CompletionSource> = new Set<CompletionSource>()
-  readonly #device: SimDevice
+  readonly #device: QueueDevice
   #rows: Waiting[] = []
   #armed: 'no' | 'any' | 'solicited' = 'no'
 
-  constructor(device: SimDevice, depth: number, channel: SimCompletionChannel | undefined) {
+  constructor(device: QueueDevice, depth: number, channel: SimCompletionChannel | undefined) {
     this.#device = device
     this.depth = depth
     this.channel = channel

@@ -1,14 +1,9 @@
-import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { type Gid, isMulticast } from '../gid.ts'
+import { isMulticast } from '../gid.ts'
 import { GlobalRoute } from '../global-route.ts'
-import type { SimDevice } from './device.ts'
-
-/** A queue pair somewhere. */
-export interface Place {
-  readonly gid: Gid
-  readonly number: number
-}
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
+import type { AddressDevice } from './address-handle.ts'
+import type { Place } from './context.ts'
 
 /** Where the requests of one type of queue pair go. */
 export interface Destination {
@@ -43,11 +38,11 @@ export class ConnectedDestination implements Destination {
 
 /** Each request names its destination: datagrams, and dynamic connections. */
 export class NamedDestination implements Destination {
-  readonly #device: SimDevice
+  readonly #device: AddressDevice
   readonly #domainId: number
   readonly #datagrams: boolean
 
-  constructor(device: SimDevice, domainId: number, datagrams: boolean) {
+  constructor(device: AddressDevice, domainId: number, datagrams: boolean) {
     this.#device = device
     this.#domainId = domainId
     this.#datagrams = datagrams

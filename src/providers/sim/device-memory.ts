@@ -1,18 +1,22 @@
 import { checkDeviceAllocation, checkDeviceCopy, checkDevicePart } from '../device-memory-rules.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { ProviderDeviceMemory } from '../memory-contract.ts'
-import type { SimDevice } from './device.ts'
 import { MemoryBlock } from './memory-block.ts'
 import type { Backing, SimMemoryRegion } from './memory-region.ts'
+
+/** A device with its pieces of memory. */
+interface DeviceMemories {
+  readonly deviceMemories: Set<SimDeviceMemory>
+}
 
 /** Memory on the device: it has no address in the process, and no program touches it. */
 export class SimDeviceMemory implements ProviderDeviceMemory {
   readonly length: number
   readonly regions: Set<SimMemoryRegion> = new Set<SimMemoryRegion>()
-  readonly #device: SimDevice
+  readonly #device: DeviceMemories
   readonly #block: MemoryBlock
 
-  constructor(device: SimDevice, lengthBytes: number, alignmentExponent: number) {
+  constructor(device: DeviceMemories, lengthBytes: number, alignmentExponent: number) {
     let taken = 0
     for (const memory of device.deviceMemories) taken += memory.length
     checkDeviceAllocation(lengthBytes, alignmentExponent, taken)

@@ -1,12 +1,6 @@
 import { AsyncEventType, type ProviderAsyncEvent } from '../async-event.ts'
-import type {
-  DeviceAttributes,
-  OpenDeviceOptions,
-  ProviderCompletionChannel,
-  ProviderCompletionQueue,
-  ProviderDevice,
-  ProviderProtectionDomain,
-} from '../contract.ts'
+import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
+import type { DeviceAttributes, OpenDeviceOptions, ProviderDevice, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
@@ -17,9 +11,9 @@ import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import type { SimAddressHandle } from './address-handle.ts'
 import { AddressSpace } from './address-space.ts'
 import { SimAsyncEvents } from './async-events.ts'
-import type { SimulatedCluster } from './cluster.ts'
 import { SimCompletionChannel } from './completion-channel.ts'
 import { SimCompletionQueue } from './completion-queue.ts'
+import type { SimClusterContext } from './context.ts'
 import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
 import { SimDeviceMemory } from './device-memory.ts'
 import { Dma } from './dma.ts'
@@ -33,17 +27,28 @@ import type { Network } from './network.ts'
 import type { Piece } from './piece-list.ts'
 import { SimProtectionDomain } from './protection-domain.ts'
 import type { SimQueuePair } from './queue-pair.ts'
-import { SimXrcDomain } from './xrc-domain.ts'
+import type { Stream } from './stream.ts'
+import { SimXrcDomain, type XrcMembers } from './xrc-domain.ts'
 
 /** An atomic reads, and writes this much later. In between only other atomics of the device are kept out. */
 const ATOMIC_NS = 20
+
+/** The cluster that a device belongs to. */
+interface DeviceCluster extends SimClusterContext {
+  readonly network: Network
+  readonly names: Stream
+  readonly gigabitsPerSecond: number
+  readonly xrcDomains: Map<string, XrcMembers>
+  /** A program outside the simulation has found nothing to do. */
+  polled(): void
+}
 
 /** An open simulated device: one process's use of one host's adapter. */
 export class SimDevice implements ProviderDevice, HostListener {
   readonly attributes: DeviceAttributes
   readonly portNumber = 1
   readonly gid: Gid
-  readonly cluster: SimulatedCluster
+  readonly cluster: DeviceCluster
   readonly host: Host
   readonly network: Network
   readonly dma: Dma
@@ -64,7 +69,7 @@ export class SimDevice implements ProviderDevice, HostListener {
   readonly #physical: MemoryBlock | undefined
   #atomicFreeNs = 0
 
-  constructor(cluster: SimulatedCluster, host: Host, gid: Gid, name: string, options: OpenDeviceOptions) {
+  constructor(cluster: DeviceCluster, host: Host, gid: Gid, name: string, options: OpenDeviceOptions) {
     const { physicalBytes = 0 } = options
     this.cluster = cluster
     this.host = host

@@ -1,23 +1,32 @@
-import type { QueuePairAttributes } from '../contract.ts'
 import { GLOBAL_ROUTE_BYTES } from '../global-route.ts'
 import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
+import type { QueuePairType } from '../queue-pair-state.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Message, Packet } from './packet.ts'
-import type { SimQueuePair } from './queue-pair.ts'
 import type { ReceiveRequest } from './receive-request.ts'
-import { Responder, type Service } from './responder.ts'
+import { Responder, type ResponderOwner, type Service } from './responder.ts'
+
+/** What the receive side needs of its queue pair. */
+interface InboundPair extends ResponderOwner {
+  readonly type: QueuePairType
+  readonly dcAccessKey: bigint | undefined
+  readonly attributes: QueuePairAttributes
+  /** Put it into the error state. */
+  fail(): void
+}
 
 /**
  * What comes in at a queue pair. A connected one receives from its one peer, a dynamic target from many initiators, and
  * a datagram queue pair from any sender.
  */
 export class Inbound {
-  readonly #pair: SimQueuePair
+  readonly #pair: InboundPair
   #responder: Responder | undefined
   /** For a dynamic target, by initiator and connection. */
   readonly #connections = new Map<string, Responder>()
 
-  constructor(pair: SimQueuePair) {
+  constructor(pair: InboundPair) {
     this.#pair = pair
   }
 

@@ -4,17 +4,28 @@ import { accessProblem } from '../memory-access.ts'
 import type { ProviderIndirectKey } from '../memory-contract.ts'
 import { MAX_PIECES, piecesOf } from '../pieces.ts'
 import { CompletionStatus } from '../status.ts'
+import type { Tokens } from '../tokens.ts'
+import type { SimContext, SimDomain } from './context.ts'
 import type { Invalidatable } from './key-table.ts'
-import type { SimProtectionDomain } from './protection-domain.ts'
+
+/** A device with its indirect keys. */
+interface KeyDevice extends SimContext {
+  readonly indirectKeys: Tokens<SimIndirectKey>
+}
+
+interface KeyDomain extends SimDomain {
+  readonly device: KeyDevice
+  readonly indirectKeys: Set<SimIndirectKey>
+}
 
 /** A key for pieces of other regions. */
 export class SimIndirectKey implements ProviderIndirectKey, Invalidatable {
   readonly token: number
-  readonly domain: SimProtectionDomain
+  readonly domain: KeyDomain
   readonly maxPieces: number
   readonly localKey: number
 
-  constructor(domain: SimProtectionDomain, maxPieces: number) {
+  constructor(domain: KeyDomain, maxPieces: number) {
     if (maxPieces > MAX_PIECES)
       throw new VerbsError('mlx5dv_create_mkey', Errno.EINVAL, `at most ${MAX_PIECES} pieces, not ${maxPieces}`)
     this.domain = domain

@@ -1,6 +1,14 @@
-import type { SimulatedCluster } from './cluster.ts'
 import type { SimulatedFault } from './fault.ts'
 import type { Host } from './host.ts'
+import type { Kernel } from './kernel.ts'
+import type { Network } from './network.ts'
+
+/** What faults happen to. */
+interface FaultyCluster {
+  readonly kernel: Kernel
+  readonly network: Network
+  readonly hosts: readonly Host[]
+}
 
 /** What a fault does, and what undoes it. */
 interface Effect {
@@ -9,7 +17,7 @@ interface Effect {
 }
 
 /** Schedule a fault, and its end if it has one. */
-export function inject(cluster: SimulatedCluster, fault: SimulatedFault): void {
+export function inject(cluster: FaultyCluster, fault: SimulatedFault): void {
   const { kernel } = cluster
   kernel.at(fault.atNs, () => {
     const effect = effectOf(cluster, fault)
@@ -20,13 +28,13 @@ export function inject(cluster: SimulatedCluster, fault: SimulatedFault): void {
 }
 
 /** Undefined if there is no such host. */
-function effectOf(cluster: SimulatedCluster, fault: SimulatedFault): Effect | undefined {
+function effectOf(cluster: FaultyCluster, fault: SimulatedFault): Effect | undefined {
   if (fault.kind === 'cut' || fault.kind === 'lossy' || fault.kind === 'clog') return pathEffect(cluster, fault)
   const host = cluster.hosts[fault.host]
   return host === undefined ? undefined : hostEffect(host, fault)
 }
 
-function pathEffect(cluster: SimulatedCluster, fault: Extract<SimulatedFault, { readonly from: number }>): Effect {
+function pathEffect(cluster: FaultyCluster, fault: Extract<SimulatedFault, { readonly from: number }>): Effect {
   const path = cluster.network.path(fault.from, fault.to)
   const change = (sign: 1 | -1): void => {
     if (fault.kind === 'cut') path.cuts += sign

@@ -1,15 +1,15 @@
 import { Errno, VerbsError } from '../errors.ts'
 import { type Gid, isMulticast } from '../gid.ts'
-import type { SimDevice } from './device.ts'
+import type { SimContext } from './context.ts'
 import { MAX_MULTICAST_GROUPS } from './device-attributes.ts'
 
 /** The multicast groups that one queue pair is attached to. */
 export class Memberships {
-  readonly #device: SimDevice
+  readonly #device: SimContext
   readonly #number: number
   readonly #groups = new Set<Gid>()
 
-  constructor(device: SimDevice, number: number) {
+  constructor(device: SimContext, number: number) {
     this.#device = device
     this.#number = number
   }

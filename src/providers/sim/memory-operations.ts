@@ -1,7 +1,18 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
-import type { SimDevice } from './device.ts'
+import type { Tokens } from '../tokens.ts'
+import type { SimContext } from './context.ts'
+import type { SimIndirectKey } from './indirect-key.ts'
+import type { SimMemoryRegion } from './memory-region.ts'
+import type { SimMemoryWindow } from './memory-window.ts'
+
+/** A device with what requests name by token. */
+export interface MemoryDevice extends SimContext {
+  readonly regions: Tokens<SimMemoryRegion>
+  readonly windows: Tokens<SimMemoryWindow>
+  readonly indirectKeys: Tokens<SimIndirectKey>
+}
 
 /** True if a request changes only keys of its own device; the peer has no part in it. */
 export function isMemoryOperation(opcode: number): boolean {
@@ -12,7 +23,7 @@ export function isMemoryOperation(opcode: number): boolean {
 
 /** Carry out such a request. Returns a CompletionStatus. */
 export function executeMemoryOperation(
-  device: SimDevice,
+  device: MemoryDevice,
   domainId: number,
   pairNumber: number,
   request: EncodedRequest,
@@ -28,12 +39,12 @@ export function executeMemoryOperation(
 }
 
 /** Invalidate a key by work request. Returns a CompletionStatus. */
-export function invalidateKey(device: SimDevice, domainId: number, pairNumber: number, key: number): number {
+export function invalidateKey(device: SimContext, domainId: number, pairNumber: number, key: number): number {
   const holder = device.keys.holder(key)
   return holder?.invalidate(key, pairNumber, domainId) ?? CompletionStatus.LocalQueuePairOperationError
 }
 
-function bind(device: SimDevice, domainId: number, pairNumber: number, request: EncodedRequest): number {
+function bind(device: MemoryDevice, domainId: number, pairNumber: number, request: EncodedRequest): number {
   const { words } = request
   const window = device.windows.get(words[RequestSlot.Window]!)
   if (window === undefined || window.domain.id !== domainId) return CompletionStatus.MemoryWindowBindError

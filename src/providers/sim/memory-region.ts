@@ -1,11 +1,11 @@
 import { Access, RemoteAccess } from '../access.ts'
+import type { ProviderMemoryRegion, ProviderProtectionDomain, ReregisterChanges } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { checkAccess } from '../memory-access.ts'
-import type { ProviderMemoryRegion, ReregisterChanges } from '../memory-contract.ts'
+import type { Tokens } from '../tokens.ts'
+import type { SimContext, SimDomain } from './context.ts'
 import type { MemoryBlock } from './memory-block.ts'
-import type { SimMemoryWindow } from './memory-window.ts'
 import { NO_BYTES } from './packet.ts'
-import type { SimProtectionDomain } from './protection-domain.ts'
 
 /** What a region stands for. */
 export interface Backing {
@@ -18,16 +18,34 @@ export interface Backing {
   readonly owned: boolean
 }
 
+/** A window that is bound to a region, or was. */
+interface BoundWindow {
+  readonly isBound: boolean
+}
+
+/** A device with its regions. */
+export interface RegionDevice extends SimContext {
+  readonly regions: Tokens<SimMemoryRegion>
+  /** A buffer of the program's as memory of its process. */
+  backingOf(buffer: Uint8Array): Backing
+  releaseBacking(backing: Backing): void
+}
+
+interface RegionDomain extends SimDomain {
+  readonly device: RegionDevice
+  readonly memories: Set<SimMemoryRegion>
+}
+
 /** A memory region: a key, and the bytes it stands for. */
 export class SimMemoryRegion implements ProviderMemoryRegion {
   readonly token: number
-  domain: SimProtectionDomain
+  domain: RegionDomain
   access: number
   localKey: number
-  readonly windows: Set<SimMemoryWindow> = new Set<SimMemoryWindow>()
+  readonly windows: Set<BoundWindow> = new Set<BoundWindow>()
   #backing: Backing
 
-  constructor(domain: SimProtectionDomain, backing: Backing, access: number) {
+  constructor(domain: RegionDomain, backing: Backing, access: number) {
     this.domain = domain
     this.access = access
     this.#backing = backing
@@ -64,7 +82,7 @@ export class SimMemoryRegion implements ProviderMemoryRegion {
    */
   reregister(changes: ReregisterChanges): void {
     const access = changes.access ?? this.access
-    const domain = (changes.domain as SimProtectionDomain | undefined) ?? this.domain
+    const domain = (changes.domain as (ProviderProtectionDomain & RegionDomain) | undefined) ?? this.domain
     const { device } = this.domain
     checkAccess('ibv_rereg_mr', access)
     if (domain.device !== device)

@@ -1,13 +1,14 @@
 import { Access, RemoteAccess } from '../access.ts'
-import type { ProviderQueuePair } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import type { MemoryWindowType, ProviderMemoryWindow } from '../memory-contract.ts'
+import type { ProviderQueuePair } from '../queue-pair-contract.ts'
 import { CompletionStatus } from '../status.ts'
+import type { Tokens } from '../tokens.ts'
 import { allowsWindow, retag } from '../window-rules.ts'
+import type { SimContext, SimDomain } from './context.ts'
 import type { Invalidatable } from './key-table.ts'
 import type { SimMemoryRegion } from './memory-region.ts'
-import type { SimProtectionDomain } from './protection-domain.ts'
 
 /** What a window is to show; without memory it shows nothing. */
 export interface WindowView {
@@ -17,11 +18,22 @@ export interface WindowView {
   readonly access: number
 }
 
+/** A device with its regions and windows. */
+interface WindowDevice extends SimContext {
+  readonly regions: Tokens<SimMemoryRegion>
+  readonly windows: Tokens<SimMemoryWindow>
+}
+
+interface WindowDomain extends SimDomain {
+  readonly device: WindowDevice
+  readonly windows: Set<SimMemoryWindow>
+}
+
 /** A memory window: a key for a part of a region. */
 export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   readonly token: number
   readonly type: MemoryWindowType
-  readonly domain: SimProtectionDomain
+  readonly domain: WindowDomain
   /** The key of the last bind that was posted. */
   remoteKey: number
   /** The key under which it is bound, or was last. */
@@ -29,7 +41,7 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   #memory: SimMemoryRegion | undefined
   #queuePair = 0
 
-  constructor(domain: SimProtectionDomain, type: MemoryWindowType) {
+  constructor(domain: WindowDomain, type: MemoryWindowType) {
     this.domain = domain
     this.type = type
     this.#key = domain.device.keys.reserve('ibv_alloc_mw', this)

@@ -1,5 +1,4 @@
 import type { Gid } from '../gid.ts'
-import type { SimDevice } from './device.ts'
 import type { Host } from './host.ts'
 import type { Kernel } from './kernel.ts'
 import type { NetworkOptions } from './options.ts'
@@ -12,12 +11,18 @@ interface Path {
   delayNs: number
 }
 
+/** A device on the network. */
+interface AttachedDevice {
+  readonly host: Host
+  findPair(number: number): { take(packet: Packet): void } | undefined
+}
+
 /**
  * Carries packets: each may be late, lost, or arrive twice. Packets from one queue pair to another keep their order
  * unless an option says otherwise.
  */
 export class Network {
-  readonly devices: Map<Gid, SimDevice> = new Map<Gid, SimDevice>()
+  readonly devices: Map<Gid, AttachedDevice> = new Map<Gid, AttachedDevice>()
   readonly #kernel: Kernel
   readonly #options: NetworkOptions
   readonly #paths = new Map<number, Path>()

@@ -1,8 +1,7 @@
 import { UnsupportedError } from '../../native/index.ts'
-import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairState } from '../queue-pair-state.ts'
-import type { SimQueuePair } from './queue-pair.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
 /** It neither sends nor receives by itself. */
@@ -23,7 +22,7 @@ export class OpenedPair implements ProviderQueuePair {
   readonly type = 'xrc-receive'
   readonly capacities: QueuePairCapacities = NOTHING
   readonly lastErrno: number = Errno.EINVAL
-  readonly #pair: SimQueuePair
+  readonly #pair: ProviderQueuePair
 
   constructor(domain: SimXrcDomain, number: number) {
     const pair = domain.members.pairs.get(number)

@@ -1,6 +1,6 @@
 import type { EncodedRequest } from '../encoded-request.ts'
 import type { Gid } from '../gid.ts'
-import type { SimDevice } from './device.ts'
+import type { Host } from './host.ts'
 
 /**
  * The kind of a packet, with the operation codes of the base transport header (IB specification 9.2.1) folded together.
@@ -47,9 +47,15 @@ export interface Flow {
   lastArrivalNs: number
 }
 
+/** The device that has sent a packet. */
+interface PacketSource {
+  readonly gid: Gid
+  readonly host: Host
+}
+
 export interface Packet {
   readonly kind: PacketKind
-  readonly source: SimDevice
+  readonly source: PacketSource
   readonly sourceNumber: number
   readonly targetGid: Gid
   readonly targetNumber: number

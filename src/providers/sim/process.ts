@@ -1,9 +1,16 @@
 import { mustBe } from '../../native/index.ts'
-import type { Host } from './host.ts'
+import type { Kernel } from './kernel.ts'
 
 /** The longest time until a step takes effect; the least is 50 ns. */
 const STEP_NS_MAX = 300
 const STEP_NS_MIN = 50
+
+/** What a program runs on. */
+interface Processor {
+  readonly kernel: Kernel
+  readonly alive: boolean
+  readonly paused: boolean
+}
 
 /**
  * A program on a host's processor. `step` runs some time after a wake-up, never while the host is paused, and never
@@ -11,12 +18,12 @@ const STEP_NS_MIN = 50
  * moment.
  */
 export class Process {
-  readonly #host: Host
+  readonly #host: Processor
   readonly #step: () => void
   #awaitedNs = Number.POSITIVE_INFINITY
   #missed = false
 
-  constructor(host: Host, step: () => void) {
+  constructor(host: Processor, step: () => void) {
     this.#host = host
     this.#step = step
   }

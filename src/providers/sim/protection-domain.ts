@@ -1,7 +1,7 @@
 import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { checkAdvice, refuseAdvice } from '../advice.ts'
-import type { ProviderProtectionDomain, ProviderQueuePair, ProviderQueuePairOptions } from '../contract.ts'
+import type { ProviderMemoryRegion, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { checkAccess } from '../memory-access.ts'
 import {
@@ -11,32 +11,41 @@ import {
   type MemoryWindowType,
   type ProviderDeviceMemory,
   type ProviderIndirectKey,
-  type ProviderMemoryRegion,
   type ProviderMemoryWindow,
   type ProviderThreadDomain,
 } from '../memory-contract.ts'
 import type { OwnThreadDomain } from '../own-thread-domain.ts'
 import { makeSoon, type ProviderPending } from '../pending.ts'
+import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
 import { checkWindowType } from '../window-rules.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { SimAddressHandle } from './address-handle.ts'
-import type { SimDevice } from './device.ts'
+import type { AddressSpace } from './address-space.ts'
 import type { SimDeviceMemory } from './device-memory.ts'
 import { SimIndirectKey } from './indirect-key.ts'
-import { type Backing, SimMemoryRegion } from './memory-region.ts'
+import type { MemoryBlock } from './memory-block.ts'
+import { type Backing, type RegionDevice, SimMemoryRegion } from './memory-region.ts'
 import { SimMemoryWindow } from './memory-window.ts'
 import { OpenedPair } from './opened-pair.ts'
-import { SimQueuePair } from './queue-pair.ts'
+import { type PairDevice, SimQueuePair } from './queue-pair.ts'
 import { SimSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
 /** More than any process has. */
 const WHOLE_PROCESS_BYTES: number = 2 ** 47
 
+/** A device with its protection domains. */
+interface DomainDevice extends PairDevice, RegionDevice {
+  readonly space: AddressSpace
+  readonly domains: Set<SimProtectionDomain>
+  /** The memory whose offsets are this device's physical addresses. EPERM if the program did not ask for any. */
+  physicalMemory(): MemoryBlock
+}
+
 /** A protection domain: an id that keys and queue pairs must share. */
 export class SimProtectionDomain implements ProviderProtectionDomain {
-  readonly device: SimDevice
+  readonly device: DomainDevice
   readonly id: number
   readonly memories: Set<SimMemoryRegion> = new Set<SimMemoryRegion>()
   readonly windows: Set<SimMemoryWindow> = new Set<SimMemoryWindow>()
@@ -49,7 +58,7 @@ export class SimProtectionDomain implements ProviderProtectionDomain {
   readonly #base: SimProtectionDomain | undefined
   readonly #threadDomain: OwnThreadDomain | undefined
 
-  constructor(device: SimDevice, id: number, base?: SimProtectionDomain, threadDomain?: OwnThreadDomain) {
+  constructor(device: DomainDevice, id: number, base?: SimProtectionDomain, threadDomain?: OwnThreadDomain) {
     this.device = device
     this.id = id
     this.#base = base

@@ -1,19 +1,20 @@
 import { AsyncEventType } from '../async-event.ts'
-import type {
-  ProviderQueuePair,
-  ProviderQueuePairOptions,
-  QueuePairAttributes,
-  QueuePairCapacities,
-} from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { CompletionOpcode, completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
 import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
+import type {
+  ProviderQueuePair,
+  ProviderQueuePairOptions,
+  QueuePairAttributes,
+  QueuePairCapacities,
+} from '../queue-pair-contract.ts'
 import { checkQueuePairOptions, receivesItself } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { isUnanswered, refusal } from '../service.ts'
 import { CompletionStatus } from '../status.ts'
+import type { AddressDevice } from './address-handle.ts'
 import { CompletionOrder } from './completion-order.ts'
 import {
   type CompletionOwner,
@@ -22,13 +23,13 @@ import {
   FREES_RECEIVE,
   type SimCompletionQueue,
 } from './completion-queue.ts'
+import type { SimDomain } from './context.ts'
 import { ConnectedDestination, type Destination, NamedDestination } from './destination.ts'
-import type { SimDevice } from './device.ts'
 import { MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS } from './device-attributes.ts'
 import { Inbound } from './inbound.ts'
 import { Memberships } from './memberships.ts'
+import type { MemoryDevice } from './memory-operations.ts'
 import { type Message, type Packet, PacketKind } from './packet.ts'
-import type { SimProtectionDomain } from './protection-domain.ts'
 import { ReceiveQueue } from './receive-queue.ts'
 import { Requester, type RequesterOwner } from './requester.ts'
 import type { Receipt, ResponderOwner, Service } from './responder.ts'
@@ -39,6 +40,18 @@ import type { SimXrcDomain } from './xrc-domain.ts'
 const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInlineBytes: MAX_INLINE_BYTES }
 const NO_ENTRIES: readonly SendEntry[] = []
 
+/** A device with its queue pairs. */
+export interface PairDevice extends AddressDevice, MemoryDevice {
+  /** Returns the number of the queue pair. */
+  addPair(pair: SimQueuePair): number
+  removePair(pair: SimQueuePair): void
+}
+
+interface PairDomain extends SimDomain {
+  readonly device: PairDevice
+  readonly queuePairs: Set<SimQueuePair>
+}
+
 /**
  * A queue pair: its state, its slots, its completions. The {@link Requester} handles what is sent, the {@link Inbound}
  * what comes in.
@@ -48,7 +61,7 @@ export class SimQueuePair
 {
   readonly number: number
   readonly type: QueuePairType
-  readonly device: SimDevice
+  readonly device: PairDevice
   readonly domainId: number
   readonly capacities: QueuePairCapacities
   readonly reliable: boolean
@@ -58,7 +71,7 @@ export class SimQueuePair
   state: QueuePairState = QueuePairState.Reset
   lastErrno = 0
   generation = 0
-  readonly #domain: SimProtectionDomain
+  readonly #domain: PairDomain
   readonly #sendQueue: SimCompletionQueue | undefined
   readonly #receiveQueue: SimCompletionQueue | undefined
   readonly #shared: SimSharedReceiveQueue | undefined
@@ -84,7 +97,7 @@ export class SimQueuePair
   #draining = false
   #notifyDrained = false
 
-  constructor(domain: SimProtectionDomain, options: ProviderQueuePairOptions) {
+  constructor(domain: PairDomain, options: ProviderQueuePairOptions) {
     const shared = options.sharedReceiveQueue as SimSharedReceiveQueue | undefined
     checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
     const { device } = domain

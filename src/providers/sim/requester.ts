@@ -1,13 +1,12 @@
-import type { QueuePairAttributes } from '../contract.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode, RequestFlag } from '../opcode.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { answerTimeoutMs, rnrTimerMs } from '../rnr-timer.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Destination } from './destination.ts'
-import type { SimDevice } from './device.ts'
 import { MAX_MTU } from './device-attributes.ts'
 import { gatherLocal } from './local-memory.ts'
-import { executeMemoryOperation, isMemoryOperation } from './memory-operations.ts'
+import { executeMemoryOperation, isMemoryOperation, type MemoryDevice } from './memory-operations.ts'
 import {
   type Flow,
   HEADER_BYTES,
@@ -30,7 +29,7 @@ const OWN_QUEUE_KEY = 0x80000000
 
 /** What the send side of a queue pair needs of it. */
 export interface RequesterOwner {
-  readonly device: SimDevice
+  readonly device: MemoryDevice
   readonly domainId: number
   readonly number: number
   readonly datagrams: boolean

@@ -4,7 +4,7 @@ import type { Gid } from '../gid.ts'
 import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimCompletionQueue } from './completion-queue.ts'
-import type { SimDevice } from './device.ts'
+import type { SimContext } from './context.ts'
 import type { Host } from './host.ts'
 import { invalidateKey } from './memory-operations.ts'
 import { type Flow, type Message, NO_BYTES, type Packet, PacketKind, psnAfter, psnAhead } from './packet.ts'
@@ -21,7 +21,7 @@ const SAVED_ATOMICS = 32
 
 /** What a message is for: whose memory its keys mean, and where its receives come from and complete. */
 export interface Service {
-  readonly device: SimDevice
+  readonly device: SimContext
   readonly domainId: number
   readonly receives: ReceiveSource | undefined
   readonly completionQueue: SimCompletionQueue | undefined
@@ -29,7 +29,7 @@ export interface Service {
 
 /** What the receive side of a queue pair needs of it. */
 export interface ResponderOwner {
-  readonly device: SimDevice
+  readonly device: SimContext
   readonly number: number
   /** The access bits of the queue pair. */
   readonly access: number
@@ -315,7 +315,7 @@ export class Responder {
   }
 
   /** Write bytes to memory, behind all that came before. Returns the time when they may be acknowledged. */
-  #place(device: SimDevice, list: PieceList, bytes: Uint8Array, last: boolean): number {
+  #place(device: SimContext, list: PieceList, bytes: Uint8Array, last: boolean): number {
     const { host } = device
     const { kernel, adapter } = host
     const fromNs = Math.max(kernel.nowNs, this.#settledNs)

@@ -1,24 +1,28 @@
 import { AsyncEventType } from '../async-event.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import type { ProviderQueuePair } from '../queue-pair-contract.ts'
 import type {
   ProviderSharedReceiveQueue,
   ProviderSharedReceiveQueueOptions,
   SharedReceiveQueueAttributes,
 } from '../shared-receive-queue.ts'
 import type { CompletionSource, SimCompletionQueue } from './completion-queue.ts'
+import type { SimDomain } from './context.ts'
 import { MAX_REQUESTS, MAX_SEGMENTS } from './device-attributes.ts'
-import type { SimProtectionDomain } from './protection-domain.ts'
-import type { SimQueuePair } from './queue-pair.ts'
 import type { ReceiveSource } from './receive-queue.ts'
 import { ReceiveRequest } from './receive-request.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
+interface SharedReceiveDomain extends SimDomain {
+  readonly sharedReceiveQueues: Set<SimSharedReceiveQueue>
+}
+
 /** Receive requests that several queue pairs consume. A slot is free as soon as a message has taken it. */
 export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, ReceiveSource, CompletionSource {
   readonly number: number
-  readonly domain: SimProtectionDomain
-  readonly users: Set<SimQueuePair> = new Set<SimQueuePair>()
+  readonly domain: SharedReceiveDomain
+  readonly users: Set<ProviderQueuePair> = new Set<ProviderQueuePair>()
   readonly xrcDomain: SimXrcDomain | undefined
   /** Where receives of XRC complete. */
   readonly completionQueue: SimCompletionQueue | undefined
@@ -29,7 +33,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
   #maxRequests: number
   #limit: number
 
-  constructor(domain: SimProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
+  constructor(domain: SharedReceiveDomain, options: ProviderSharedReceiveQueueOptions) {
     checkSize('maxRequests', options.maxRequests, MAX_REQUESTS)
     checkSize('maxSegments', options.maxSegments, MAX_SEGMENTS)
     this.domain = domain

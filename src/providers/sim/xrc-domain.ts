@@ -1,24 +1,39 @@
 import { Errno, VerbsError } from '../errors.ts'
+import type { ProviderQueuePair } from '../queue-pair-contract.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
-import type { SimDevice } from './device.ts'
-import type { SimQueuePair } from './queue-pair.ts'
-import type { SimSharedReceiveQueue } from './shared-receive-queue.ts'
+import type { SimCompletionQueue } from './completion-queue.ts'
+import type { SimDomain } from './context.ts'
+import type { ReceiveSource } from './receive-queue.ts'
+
+/** A shared receive queue that is in an XRC domain. */
+interface XrcQueue extends ReceiveSource {
+  readonly number: number
+  readonly domain: SimDomain
+  /** Where its receives complete. */
+  readonly completionQueue: SimCompletionQueue | undefined
+}
+
+/** A device with its XRC domains. */
+interface XrcDevice {
+  readonly cluster: { readonly xrcDomains: Map<string, XrcMembers> }
+  readonly xrcDomains: Set<SimXrcDomain>
+}
 
 /** What is in an XRC domain, which processes share by a path. */
 export class XrcMembers {
   readonly domains: Set<SimXrcDomain> = new Set<SimXrcDomain>()
-  readonly queues: Map<number, SimSharedReceiveQueue> = new Map<number, SimSharedReceiveQueue>()
-  readonly pairs: Map<number, SimQueuePair> = new Map<number, SimQueuePair>()
+  readonly queues: Map<number, XrcQueue> = new Map<number, XrcQueue>()
+  readonly pairs: Map<number, ProviderQueuePair> = new Map<number, ProviderQueuePair>()
 }
 
 /** An XRC domain. A path only names it; no file is opened. */
 export class SimXrcDomain implements ProviderXrcDomain {
   readonly members: XrcMembers
-  readonly #device: SimDevice
+  readonly #device: XrcDevice
   readonly #path: string | undefined
   readonly #users = new Set<object>()
 
-  constructor(device: SimDevice, options: XrcDomainOptions) {
+  constructor(device: XrcDevice, options: XrcDomainOptions) {
     const { path, create = true, exclusive = false } = options
     const known = path === undefined ? undefined : device.cluster.xrcDomains.get(path)
     if (known !== undefined && exclusive)
@@ -31,22 +46,22 @@ export class SimXrcDomain implements ProviderXrcDomain {
     if (path !== undefined) device.cluster.xrcDomains.set(path, this.members)
   }
 
-  addQueue(queue: SimSharedReceiveQueue): void {
+  addQueue(queue: XrcQueue): void {
     this.members.queues.set(queue.number, queue)
     this.#users.add(queue)
   }
 
-  removeQueue(queue: SimSharedReceiveQueue): void {
+  removeQueue(queue: XrcQueue): void {
     this.members.queues.delete(queue.number)
     this.#users.delete(queue)
   }
 
-  addPair(pair: SimQueuePair): void {
+  addPair(pair: ProviderQueuePair): void {
     this.members.pairs.set(pair.number, pair)
     this.#users.add(pair)
   }
 
-  removePair(pair: SimQueuePair): void {
+  removePair(pair: ProviderQueuePair): void {
     this.members.pairs.delete(pair.number)
     this.#users.delete(pair)
   }

@@ -1,12 +1,7 @@
 import { hashBytes } from '../../codecs/index.ts'
-import {
-  kindNamed,
-  NamedOffset,
-  PARAMETERS,
-  STRUCTURE_NAME_BYTES_MAX,
-  type StructureKindName,
-} from '../heap/directory.ts'
+import { NamedOffset, PARAMETERS, STRUCTURE_NAME_BYTES_MAX } from '../heap/directory.ts'
 import { DIRECTORY_OFFSET, STRUCTURES_MAX } from '../heap/layout.ts'
+import { kindNamed, type StructureKindName } from '../heap/structure-kind.ts'
 import type { CheckedHeap, CheckedStructure } from './checked-heap.ts'
 import { must } from './damage.ts'
 

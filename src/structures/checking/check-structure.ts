@@ -1,4 +1,5 @@
-import { NamedOffset, type StructureKindName } from '../heap/directory.ts'
+import { NamedOffset } from '../heap/directory.ts'
+import type { StructureKindName } from '../heap/structure-kind.ts'
 import { ROOT_BODY_BYTES } from '../mvrlu/mv-rlu.ts'
 import { VersionOffset } from '../rcu/cell-core.ts'
 import { savedKinds } from '../saving/saved-kinds.ts'

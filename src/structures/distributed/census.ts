@@ -1,4 +1,4 @@
-import { StructureKind } from '../heap/directory.ts'
+import { StructureKind } from '../heap/structure-kind.ts'
 import { type BlockName, blockOf, decodeBlock } from './block-word.ts'
 import { ReadCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'

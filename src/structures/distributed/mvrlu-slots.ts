@@ -1,7 +1,6 @@
 import { notAnObject } from '../mvrlu/object-id.ts'
 import { runAll } from './batches.ts'
 import { CompareExchangeCommand, ReadCommand } from './command.ts'
-import type { Home } from './home.ts'
 import type { HomeWords } from './home-words.ts'
 import { CHUNK_BYTES } from './layout.ts'
 import {
@@ -15,7 +14,7 @@ import {
   slotOf,
   TABLES_MAX,
 } from './mvrlu-layout.ts'
-import { takeTables } from './tables.ts'
+import { type TableHome, takeTables } from './tables.ts'
 
 /** A slot as it was read. */
 export interface Slot {
@@ -27,7 +26,7 @@ export interface Slot {
 
 /** The slots of some objects: tables of 64 KiB, of which there are more as they are needed, and never fewer. */
 export class ObjectSlots {
-  readonly #home: Home
+  readonly #home: TableHome
   readonly #words: HomeWords
   readonly #body: number
   /** Places of the tables, as far as they are known here. */
@@ -38,7 +37,7 @@ export class ObjectSlots {
   #next = 0
 
   /** `tables`: as {@link tablesIn} gives them. */
-  constructor(home: Home, words: HomeWords, body: number, tables: readonly number[]) {
+  constructor(home: TableHome, words: HomeWords, body: number, tables: readonly number[]) {
     this.#home = home
     this.#words = words
     this.#body = body

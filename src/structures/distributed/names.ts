@@ -1,6 +1,7 @@
 import { hashBytes } from '../../codecs/index.ts'
 import { StructureError } from '../errors.ts'
-import { checkStructureName, StructureKind, type StructureKindName } from '../heap/directory.ts'
+import { checkStructureName } from '../heap/directory.ts'
+import { StructureKind, type StructureKindName } from '../heap/structure-kind.ts'
 import { disagreement, initialValue, type Parameter } from '../parameter.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { decodeBlock, encodeBlock } from './block-word.ts'

@@ -1,5 +1,5 @@
 import { type CounterBlock, type ProfilingArea, privateCounters } from '../../profiling/index.ts'
-import type { StructureKindName } from '../heap/directory.ts'
+import type { StructureKindName } from '../heap/structure-kind.ts'
 import { DEFAULT_REGION, type StructureCounter, structureCounters, structureLabel } from './structure-counters.ts'
 
 const READS = structureCounters.counters.indexOf('reads')

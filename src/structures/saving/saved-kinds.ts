@@ -1,4 +1,4 @@
-import type { StructureKindName } from '../heap/directory.ts'
+import type { StructureKindName } from '../heap/structure-kind.ts'
 import { savedCell } from './saved-cell.ts'
 import { savedJobs } from './saved-jobs.ts'
 import type { SavedKind } from './saved-kind.ts'

@@ -1,11 +1,6 @@
-import {
-  kindNamed,
-  NamedOffset,
-  PARAMETERS,
-  STRUCTURE_NAME_BYTES_MAX,
-  type StructureKindName,
-} from '../heap/directory.ts'
+import { NamedOffset, PARAMETERS, STRUCTURE_NAME_BYTES_MAX } from '../heap/directory.ts'
 import { DIRECTORY_OFFSET, STRUCTURES_MAX } from '../heap/layout.ts'
+import { kindNamed, type StructureKindName } from '../heap/structure-kind.ts'
 import type { BlockSight, HeapSight } from './heap-sight.ts'
 
 /** A structure that is there. */

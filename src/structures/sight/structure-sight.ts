@@ -1,4 +1,4 @@
-import type { StructureKindName } from '../heap/directory.ts'
+import type { StructureKindName } from '../heap/structure-kind.ts'
 import type { StructureContents, StructureOptions } from './contents.ts'
 import type { StructureFigures } from './figures.ts'
 import type { HeapSight } from './heap-sight.ts'

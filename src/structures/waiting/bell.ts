@@ -2,7 +2,8 @@ import { native, TimeoutError } from '../../native/index.ts'
 import { type WaitDescription, WatchedWait } from '../../profiling/index.ts'
 import { LookBudget } from '../../runtime/index.ts'
 import type { Meter } from '../figures/meter.ts'
-import type { Heap } from '../heap/heap.ts'
+import type { WordMemory } from '../memory/word-memory.ts'
+import type { Peers } from '../peers.ts'
 import { Ring } from './ring.ts'
 import type { BlockOptions, WaitOptions } from './wait-options.ts'
 
@@ -23,7 +24,12 @@ const LOOK_MS = 50
 export type Attempt<T> = (ask: boolean) => T | undefined
 
 /** Where a bell hangs: a heap, or other memory that members of a space share. */
-export type BellHome = Pick<Heap, 'memory' | 'peers' | 'checkOpen'>
+export interface BellHome {
+  readonly memory: WordMemory
+  readonly peers: Peers
+  /** @throws ClosedError */
+  checkOpen(): void
+}
 
 /** Decides how long a waiter looks before it sleeps. */
 type Budget = Pick<LookBudget, 'isLooking' | 'looksOn' | 'found' | 'leave'>

@@ -12,18 +12,18 @@ import {
   type RemoteEndpoint,
   statusName,
 } from '../../verbs/index.ts'
+import type { Player } from './player.ts'
+import { PlayerError } from './player.ts'
 import type {
   Completion,
   Handle,
   MemoryFacts,
   PairFacts,
   PairSpecification,
-  Player,
   ReceiveSpecification,
   RequestSpecification,
   SegmentSpecification,
-} from './player.ts'
-import { PlayerError } from './player.ts'
+} from './player-data.ts'
 
 /** Waits until `predicate` holds, and rejects if it does not within `deadlineMs`. Cases wait in no other way. */
 export type Until = (predicate: () => boolean | Promise<boolean>, deadlineMs: number) => Promise<void>

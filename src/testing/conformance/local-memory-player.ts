@@ -18,7 +18,7 @@ import type {
   ReregisterSpecification,
   WindowFacts,
 } from './memory-player.ts'
-import type { Handle, MemoryFacts, RequestSpecification, SegmentSpecification } from './player.ts'
+import type { Handle, MemoryFacts, RequestSpecification, SegmentSpecification } from './player-data.ts'
 import { attempt, PlayerNouns } from './player-nouns.ts'
 
 /** The memory part of a player in this process. */

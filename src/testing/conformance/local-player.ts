@@ -12,16 +12,16 @@ import {
 } from '../../verbs/index.ts'
 import { encodeMemoryFields } from './local-memory-player.ts'
 import { LocalQueuePlayer } from './local-queue-player.ts'
+import type { Player } from './player.ts'
 import type {
   Completion,
   Handle,
   MemoryFacts,
   PairFacts,
   PairSpecification,
-  Player,
   ReceiveSpecification,
   RequestSpecification,
-} from './player.ts'
+} from './player-data.ts'
 import { attempt } from './player-nouns.ts'
 
 /** What some cases need: the owner allows access to its address space and to some "physical" memory. */

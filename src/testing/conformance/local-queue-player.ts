@@ -15,7 +15,7 @@ import {
   type XrcDomainOptions,
 } from '../../verbs/index.ts'
 import { LocalMemoryPlayer } from './local-memory-player.ts'
-import type { Handle, PairFacts, PairSpecification, ReceiveSpecification, RequestSpecification } from './player.ts'
+import type { Handle, PairFacts, PairSpecification, ReceiveSpecification, RequestSpecification } from './player-data.ts'
 import { attempt } from './player-nouns.ts'
 import type { EventFacts, QueuePlayer, SharedQueueFacts, SharedQueueSpecification } from './queue-player.ts'
 

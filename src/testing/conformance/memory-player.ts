@@ -1,5 +1,5 @@
 import type { MemoryWindowType } from '../../verbs/index.ts'
-import type { Handle, MemoryFacts, SegmentSpecification } from './player.ts'
+import type { Handle, MemoryFacts, SegmentSpecification } from './player-data.ts'
 
 export interface WindowFacts {
   readonly handle: Handle

@@ -1,5 +1,6 @@
 import { type Device, type MemoryRegion, type OpenDeviceOptions, openDevice } from '../../verbs/index.ts'
-import { errorFacts, type Handle, type MemoryFacts, PlayerError } from './player.ts'
+import { errorFacts, PlayerError } from './player.ts'
+import type { Handle, MemoryFacts } from './player-data.ts'
 
 /** Any verbs object. */
 interface Noun {

@@ -5,7 +5,7 @@ import type {
   SharedReceiveQueueAttributes,
   XrcDomainOptions,
 } from '../../verbs/index.ts'
-import type { Handle, PairFacts, ReceiveSpecification } from './player.ts'
+import type { Handle, PairFacts, ReceiveSpecification } from './player-data.ts'
 
 export interface SharedQueueSpecification {
   readonly maxRequests: number

@@ -488,7 +488,7 @@ test(
     assert.equal(fault(terminate).word, 0x1202)
     assert.ok(['peer', 'lost'].includes(await staying.connection.closed))
     staying.peer.write(megabytes)
-  await staying.peer.until(() => staying.peer.closed, 'it is cut off')
+    await staying.peer.until(() => staying.peer.closed, 'it is cut off')
   },
 )
 

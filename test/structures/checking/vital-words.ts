@@ -1,6 +1,6 @@
-import type { StructureKindName } from '../../../src/structures/heap/directory.ts'
 import { NamedOffset } from '../../../src/structures/heap/directory.ts'
 import { DIRECTORY_OFFSET, GRANULE_BYTES, layoutOf, STRUCTURES_MAX } from '../../../src/structures/heap/layout.ts'
+import type { StructureKindName } from '../../../src/structures/heap/structure-kind.ts'
 import { DONE } from '../../../src/structures/heap-holds.ts'
 import { JOB_HEAD_BYTES } from '../../../src/structures/jobs/job-record.ts'
 import { JobsOffset } from '../../../src/structures/jobs/layout.ts'

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Random } from '../../../src/runtime/index.ts'
 import { checkHeap } from '../../../src/structures/checking/check-heap.ts'
 import { HeapFullError } from '../../../src/structures/errors.ts'
-import type { StructureKindName } from '../../../src/structures/heap/directory.ts'
+import type { StructureKindName } from '../../../src/structures/heap/structure-kind.ts'
 import { Town } from '../town.ts'
 import { plays } from './plays.ts'
 

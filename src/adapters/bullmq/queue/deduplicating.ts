@@ -1,6 +1,6 @@
 import type { DeduplicationOptions } from 'bullmq'
-import type { NewJob } from './adding.ts'
 import { addDelayed } from './enqueueing.ts'
+import type { NewJob } from './new-job.ts'
 import type { QueueState } from './queue-state.ts'
 
 /** All that a check needs to know. */

@@ -1,54 +1,55 @@
+import type { Store } from '../store/store.ts'
 import { DEDUPLICATION_BYTES, QueueOffset, VALUE_BYTES } from './layout.ts'
-import type { QueueState } from './queue-state.ts'
 
 /** Which job has a deduplication id, and for how long; and the job that is added when that one is finished. */
 export class Deduplication {
-  readonly #queue: QueueState
+  readonly #store: Store
   readonly #table: number
   readonly #next: number
 
-  constructor(queue: QueueState) {
-    this.#queue = queue
-    this.#table = queue.at + QueueOffset.Deduplication
-    this.#next = queue.at + QueueOffset.Next
+  /** `at`: where the record of the queue begins. */
+  constructor(store: Store, at: number) {
+    this.#store = store
+    this.#table = at + QueueOffset.Deduplication
+    this.#next = at + QueueOffset.Next
   }
 
   /** Id of the job that has it. */
   get(id: string): string | undefined {
     const entry = this.#find(id)
-    return entry === 0 ? undefined : this.#queue.store.texts.at(entry)
+    return entry === 0 ? undefined : this.#store.texts.at(entry)
   }
 
   /** `ttlMs` 0: until the job is finished. */
   set(id: string, jobId: string, ttlMs: number = 0): void {
-    const { memory, tables, texts } = this.#queue.store
+    const { memory, tables, texts } = this.#store
     const entry = tables.find(this.#table, id, DEDUPLICATION_BYTES) || tables.add(this.#table, id, DEDUPLICATION_BYTES)
     texts.replace(entry, jobId)
-    memory.setFloat(entry + 8, ttlMs > 0 ? this.#queue.store.nowMs() + ttlMs : 0)
+    memory.setFloat(entry + 8, ttlMs > 0 ? this.#store.nowMs() + ttlMs : 0)
   }
 
   /** Hand it to another job for what is left of its time. */
   pass(id: string, jobId: string): void {
     const entry = this.#find(id)
     if (entry === 0) this.set(id, jobId)
-    else this.#queue.store.texts.replace(entry, jobId)
+    else this.#store.texts.replace(entry, jobId)
   }
 
   /** Keep it until its job is finished. */
   persist(id: string): void {
     const entry = this.#find(id)
-    if (entry !== 0) this.#queue.store.memory.setFloat(entry + 8, 0)
+    if (entry !== 0) this.#store.memory.setFloat(entry + 8, 0)
   }
 
   /** Whether it is there, and ends with its job only. */
   isPersistent(id: string): boolean {
     const entry = this.#find(id)
-    return entry !== 0 && this.#queue.store.memory.float(entry + 8) === 0
+    return entry !== 0 && this.#store.memory.float(entry + 8) === 0
   }
 
   /** False if it was not there. */
   delete(id: string): boolean {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const entry = this.#find(id)
     if (entry === 0) return false
     texts.replace(entry, undefined)
@@ -58,13 +59,13 @@ export class Deduplication {
 
   /** JSON of the job that is to follow. */
   next(id: string): string | undefined {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const entry = tables.find(this.#next, id, VALUE_BYTES)
     return entry === 0 ? undefined : texts.at(entry)
   }
 
   setNext(id: string, job: string | undefined): void {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     let entry = tables.find(this.#next, id, VALUE_BYTES)
     if (entry === 0 && job === undefined) return
     if (entry === 0) entry = tables.add(this.#next, id, VALUE_BYTES)
@@ -74,7 +75,7 @@ export class Deduplication {
 
   /** A few that have ended go with each look: a queue may have seen millions of ids. */
   #find(id: string): number {
-    const { memory, tables, texts } = this.#queue.store
+    const { memory, tables, texts } = this.#store
     const oldest = tables.first(this.#table)
     if (oldest !== 0 && this.#hasEnded(oldest)) {
       texts.replace(oldest, undefined)
@@ -89,7 +90,7 @@ export class Deduplication {
   }
 
   #hasEnded(entry: number): boolean {
-    const end = this.#queue.store.memory.float(entry + 8)
-    return end !== 0 && end <= this.#queue.store.nowMs()
+    const end = this.#store.memory.float(entry + 8)
+    return end !== 0 && end <= this.#store.nowMs()
   }
 }

@@ -1,5 +1,5 @@
+import type { Store } from '../store/store.ts'
 import { CHILDREN_BYTES, ChildTable, type ChildTableName, JobOffset, VALUE_BYTES } from './layout.ts'
-import type { QueueState } from './queue-state.ts'
 
 const names = Object.keys(ChildTable) as ChildTableName[]
 
@@ -8,15 +8,15 @@ const names = Object.keys(ChildTable) as ChildTableName[]
  * reasons of failures that the parent ignores, `unsuccessful` those that fail it.
  */
 export class JobChildren {
-  readonly #queue: QueueState
+  readonly #store: Store
 
-  constructor(queue: QueueState) {
-    this.#queue = queue
+  constructor(store: Store) {
+    this.#store = store
   }
 
   count(job: number, name: ChildTableName): number {
     const table = this.#tableOf(job, name)
-    return table === 0 ? 0 : this.#queue.store.tables.count(table)
+    return table === 0 ? 0 : this.#store.tables.count(table)
   }
 
   any(job: number): boolean {
@@ -25,12 +25,12 @@ export class JobChildren {
 
   has(job: number, name: ChildTableName, key: string): boolean {
     const table = this.#tableOf(job, name)
-    return table !== 0 && this.#queue.store.tables.find(table, key, VALUE_BYTES) !== 0
+    return table !== 0 && this.#store.tables.find(table, key, VALUE_BYTES) !== 0
   }
 
   /** Add a child, or replace its value. */
   set(job: number, name: ChildTableName, key: string, value: string = ''): void {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const table = this.#tableOf(job, name) || this.#make(job) + ChildTable[name]
     const entry = tables.find(table, key, VALUE_BYTES) || tables.add(table, key, VALUE_BYTES)
     texts.replace(entry, value === '' ? undefined : value)
@@ -38,7 +38,7 @@ export class JobChildren {
 
   /** False if it was not there. */
   delete(job: number, name: ChildTableName, key: string): boolean {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const table = this.#tableOf(job, name)
     const entry = table === 0 ? 0 : tables.find(table, key, VALUE_BYTES)
     if (entry === 0) return false
@@ -49,7 +49,7 @@ export class JobChildren {
 
   /** Keys and values, in the order in which they were added. */
   list(job: number, name: ChildTableName): [key: string, value: string][] {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const table = this.#tableOf(job, name)
     const found: [string, string][] = []
     if (table === 0) return found
@@ -66,7 +66,7 @@ export class JobChildren {
   }
 
   clear(job: number): void {
-    const { memory, allocator } = this.#queue.store
+    const { memory, allocator } = this.#store
     const record = memory.word(job + JobOffset.Children)
     if (record === 0) return
     for (const name of names) for (const [key] of this.list(job, name)) this.delete(job, name, key)
@@ -75,12 +75,12 @@ export class JobChildren {
   }
 
   #tableOf(job: number, name: ChildTableName): number {
-    const record = job === 0 ? 0 : this.#queue.store.memory.word(job + JobOffset.Children)
+    const record = job === 0 ? 0 : this.#store.memory.word(job + JobOffset.Children)
     return record === 0 ? 0 : record + ChildTable[name]
   }
 
   #make(job: number): number {
-    const { memory, allocator } = this.#queue.store
+    const { memory, allocator } = this.#store
     const record = allocator.allocate(CHILDREN_BYTES)
     memory.freshZeros(record, CHILDREN_BYTES)
     memory.setWord(job + JobOffset.Children, record)

@@ -1,14 +1,24 @@
+import type { Store } from '../store/store.ts'
 import { EventOffset, QueueOffset } from './layout.ts'
-import type { QueueState } from './queue-state.ts'
+import type { QueueMeta } from './queue-meta.ts'
+
+/** The queue that events are about. */
+interface EventfulQueue {
+  readonly name: string
+  readonly store: Store
+  readonly meta: QueueMeta
+  /** Where its record begins. */
+  readonly at: number
+}
 
 /** An event as QueueEvents expects it: its id, `<ms>-<sequence>`, then names and values in turn. */
 export type Event = [id: string, fields: string[]]
 
 /** The events of a queue, oldest first. The latest are kept. */
 export class JobEvents {
-  readonly #queue: QueueState
+  readonly #queue: EventfulQueue
 
-  constructor(queue: QueueState) {
+  constructor(queue: EventfulQueue) {
     this.#queue = queue
   }
 

@@ -1,39 +1,37 @@
+import type { Store } from '../store/store.ts'
 import { Failure } from './failure.ts'
 import { JobOffset } from './layout.ts'
-import type { QueueState } from './queue-state.ts'
 
 /** The token of callers that have no lock, and need none. */
 export const NO_TOKEN = '0'
 
 /** The lock of an active job: a worker's token for a time. */
 export class JobLock {
-  readonly #queue: QueueState
+  readonly #store: Store
 
-  constructor(queue: QueueState) {
-    this.#queue = queue
+  constructor(store: Store) {
+    this.#store = store
   }
 
   /** The token; undefined if the job is not locked. */
   holder(job: number): string | undefined {
-    const { memory, texts } = this.#queue.store
+    const { memory, texts } = this.#store
     if (job === 0 || memory.word(job + JobOffset.LockToken) === 0) return undefined
-    return memory.float(job + JobOffset.LockEnd) > this.#queue.store.nowMs()
-      ? texts.at(job + JobOffset.LockToken)
-      : undefined
+    return memory.float(job + JobOffset.LockEnd) > this.#store.nowMs() ? texts.at(job + JobOffset.LockToken) : undefined
   }
 
   take(job: number, token: string, durationMs: number): void {
-    const { memory, texts, owner } = this.#queue.store
+    const { memory, texts, owner } = this.#store
     texts.replace(job + JobOffset.LockToken, token)
-    memory.setFloat(job + JobOffset.LockEnd, this.#queue.store.nowMs() + durationMs)
+    memory.setFloat(job + JobOffset.LockEnd, this.#store.nowMs() + durationMs)
     memory.setWord(job + JobOffset.LockOwner, owner)
   }
 
   /** The worker shows that it is alive. False if it has lost the lock. */
   extend(job: number, token: string, durationMs: number): boolean {
     if (this.holder(job) !== token) return false
-    this.#queue.store.memory.setFloat(job + JobOffset.LockEnd, this.#queue.store.nowMs() + durationMs)
-    this.#queue.store.memory.setWord(job + JobOffset.LockOwner, this.#queue.store.owner)
+    this.#store.memory.setFloat(job + JobOffset.LockEnd, this.#store.nowMs() + durationMs)
+    this.#store.memory.setWord(job + JobOffset.LockOwner, this.#store.owner)
     this.#setStalled(job, false)
     return true
   }
@@ -49,15 +47,15 @@ export class JobLock {
   }
 
   clear(job: number): void {
-    if (this.#queue.store.memory.word(job + JobOffset.LockToken) !== 0)
-      this.#queue.store.texts.replace(job + JobOffset.LockToken, undefined)
+    if (this.#store.memory.word(job + JobOffset.LockToken) !== 0)
+      this.#store.texts.replace(job + JobOffset.LockToken, undefined)
   }
 
   /** Whether the process that had the lock is gone for certain. */
   isOrphaned(job: number): boolean {
-    const { memory } = this.#queue.store
+    const { memory } = this.#store
     if (memory.word(job + JobOffset.LockToken) === 0) return false
-    return !this.#queue.store.isThere(memory.word(job + JobOffset.LockOwner))
+    return !this.#store.isThere(memory.word(job + JobOffset.LockOwner))
   }
 
   /** Mark an active job; a sign of life of its worker takes the mark away. */
@@ -66,7 +64,7 @@ export class JobLock {
   }
 
   isMarked(job: number): boolean {
-    return this.#queue.store.memory.word(job + JobOffset.Stalled) !== 0
+    return this.#store.memory.word(job + JobOffset.Stalled) !== 0
   }
 
   unmark(job: number): void {
@@ -74,6 +72,6 @@ export class JobLock {
   }
 
   #setStalled(job: number, marked: boolean): void {
-    if (this.isMarked(job) !== marked) this.#queue.store.memory.setWord(job + JobOffset.Stalled, marked ? 1 : 0)
+    if (this.isMarked(job) !== marked) this.#store.memory.setWord(job + JobOffset.Stalled, marked ? 1 : 0)
   }
 }

@@ -1,22 +1,22 @@
+import type { Store } from '../store/store.ts'
 import { TABLE_BYTES } from '../store/tables.ts'
 import { JobOffset, VALUE_BYTES } from './layout.ts'
-import type { QueueState } from './queue-state.ts'
 
 /** The log of a job: rows, oldest first. */
 export class JobLogs {
-  readonly #queue: QueueState
+  readonly #store: Store
 
-  constructor(queue: QueueState) {
-    this.#queue = queue
+  constructor(store: Store) {
+    this.#store = store
   }
 
   count(job: number): number {
     const table = this.#tableOf(job)
-    return table === 0 ? 0 : this.#queue.store.tables.count(table)
+    return table === 0 ? 0 : this.#store.tables.count(table)
   }
 
   add(job: number, row: string): number {
-    const { memory, allocator, tables, texts } = this.#queue.store
+    const { memory, allocator, tables, texts } = this.#store
     let table = this.#tableOf(job)
     if (table === 0) {
       table = allocator.allocate(TABLE_BYTES)
@@ -30,7 +30,7 @@ export class JobLogs {
   }
 
   rows(job: number): string[] {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const table = this.#tableOf(job)
     const rows: string[] = []
     if (table === 0) return rows
@@ -40,7 +40,7 @@ export class JobLogs {
 
   /** Keep the latest rows. */
   trim(job: number, kept: number): void {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const table = this.#tableOf(job)
     while (table !== 0 && tables.count(table) > kept) {
       const row = tables.first(table)
@@ -53,11 +53,11 @@ export class JobLogs {
     const table = this.#tableOf(job)
     if (table === 0) return
     this.trim(job, 0)
-    this.#queue.store.allocator.free(table)
-    this.#queue.store.memory.setWord(job + JobOffset.Logs, 0)
+    this.#store.allocator.free(table)
+    this.#store.memory.setWord(job + JobOffset.Logs, 0)
   }
 
   #tableOf(job: number): number {
-    return job === 0 ? 0 : this.#queue.store.memory.word(job + JobOffset.Logs)
+    return job === 0 ? 0 : this.#store.memory.word(job + JobOffset.Logs)
   }
 }

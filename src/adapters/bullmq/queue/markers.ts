@@ -1,5 +1,6 @@
-import { Flag, QueueOffset } from './layout.ts'
-import type { QueueState } from './queue-state.ts'
+import type { Store } from '../store/store.ts'
+import { Flag, QueueOffset, type StateName } from './layout.ts'
+import type { QueueFlags } from './queue-flags.ts'
 
 /** A delayed job's score is its time, then its place among the jobs of that millisecond. */
 export const DELAYED_PER_MS = 0x1000
@@ -10,18 +11,29 @@ export interface Marker {
   readonly score: number
 }
 
+/** The queue that workers wait for. */
+interface MarkedQueue {
+  readonly name: string
+  readonly store: Store
+  readonly flags: QueueFlags
+  /** Where its record begins. */
+  readonly at: number
+  first(state: StateName): number
+  score(state: StateName, job: number): number
+}
+
 /** What the idle workers of a queue wait for. The worker that is woken takes the marker with it. */
 export class Markers {
-  readonly #queue: QueueState
+  readonly #queue: MarkedQueue
 
-  constructor(queue: QueueState) {
+  constructor(queue: MarkedQueue) {
     this.#queue = queue
   }
 
   /** There is a job to take. */
   addJobs(isPausedOrMaxed: boolean): void {
     if (isPausedOrMaxed) return
-    this.#queue.setFlag(Flag.Jobs, true)
+    this.#queue.flags.set(Flag.Jobs, true)
     this.#queue.store.announce('jobs', this.#queue.name)
   }
 
@@ -30,7 +42,7 @@ export class Markers {
     const next = this.nextDelayed()
     if (next === undefined) return
     this.#queue.store.memory.setFloat(this.#queue.at + QueueOffset.DelayMarker, next)
-    this.#queue.setFlag(Flag.Delay, true)
+    this.#queue.flags.set(Flag.Delay, true)
     this.#queue.store.announce('jobs', this.#queue.name)
   }
 
@@ -43,17 +55,17 @@ export class Markers {
   /** The marker with the lowest score. */
   take(): Marker | undefined {
     const queue = this.#queue
-    if (queue.flag(Flag.Jobs)) {
-      queue.setFlag(Flag.Jobs, false)
+    if (queue.flags.has(Flag.Jobs)) {
+      queue.flags.set(Flag.Jobs, false)
       return { member: '0', score: 0 }
     }
-    if (!queue.flag(Flag.Delay)) return undefined
-    queue.setFlag(Flag.Delay, false)
+    if (!queue.flags.has(Flag.Delay)) return undefined
+    queue.flags.set(Flag.Delay, false)
     return { member: '1', score: Math.trunc(queue.store.memory.float(queue.at + QueueOffset.DelayMarker)) }
   }
 
   clear(): void {
-    this.#queue.setFlag(Flag.Jobs, false)
-    this.#queue.setFlag(Flag.Delay, false)
+    this.#queue.flags.set(Flag.Jobs, false)
+    this.#queue.flags.set(Flag.Delay, false)
   }
 }

@@ -1,12 +1,11 @@
 import type { ParentKeys } from 'bullmq'
 import { addPrioritized, pushToWait } from './enqueueing.ts'
 import { DELAYED_PER_MS } from './markers.ts'
-import type { QueueState } from './queue-state.ts'
-import type { FoundJob, Queues } from './queues.ts'
+import type { FoundJob, QueueDirectory, QueueState } from './queue-state.ts'
 
 /** A child is completed: its parent has its return value, and goes on if it was the last. */
 export function finishChild(
-  queues: Queues,
+  queues: QueueDirectory,
   parent: ParentKeys,
   childKey: string,
   returnValue: string,
@@ -19,13 +18,19 @@ export function finishChild(
 }
 
 /** Let the parent go on if it waits for no child any more. */
-export function releaseParent(queues: Queues, parent: ParentKeys, nowMs: number): void {
+export function releaseParent(queues: QueueDirectory, parent: ParentKeys, nowMs: number): void {
   const found = find(queues, parent)
   if (found !== undefined && found.queue.children.count(found.job, 'dependencies') === 0) leaveWaiting(found, nowMs)
 }
 
 /** A child has failed for good: what its options say happens to the parent. */
-export function failChild(queues: Queues, parent: ParentKeys, childKey: string, reason: string, nowMs: number): void {
+export function failChild(
+  queues: QueueDirectory,
+  parent: ParentKeys,
+  childKey: string,
+  reason: string,
+  nowMs: number,
+): void {
   const { fpof, cpof, idof, rdof } = parent
   if (!(fpof || cpof || idof || rdof)) return
   const found = find(queues, parent)
@@ -68,7 +73,7 @@ export function parentOf(queue: QueueState, job: number): ParentKeys | undefined
   return found === undefined ? undefined : { id: found.id, queueKey: found.queue.name }
 }
 
-function find(queues: Queues, { queueKey, id }: ParentKeys): FoundJob | undefined {
+function find(queues: QueueDirectory, { queueKey, id }: ParentKeys): FoundJob | undefined {
   return queues.locate(`${queueKey}:${id}`)
 }
 

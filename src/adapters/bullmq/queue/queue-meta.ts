@@ -1,28 +1,29 @@
+import type { Store } from '../store/store.ts'
 import { QueueOffset, VALUE_BYTES } from './layout.ts'
-import type { QueueState } from './queue-state.ts'
 
 const EVENTS_FIELD = 'opts.maxLenEvents'
 const EVENTS_MAX = 10_000
 
 /** The metadata of a queue: texts by name. */
 export class QueueMeta {
-  readonly #queue: QueueState
+  readonly #store: Store
   readonly #table: number
 
-  constructor(queue: QueueState) {
-    this.#queue = queue
-    this.#table = queue.at + QueueOffset.Meta
+  /** `at`: where the record of the queue begins. */
+  constructor(store: Store, at: number) {
+    this.#store = store
+    this.#table = at + QueueOffset.Meta
   }
 
   get(field: string): string | undefined {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const entry = tables.find(this.#table, field, VALUE_BYTES)
     return entry === 0 ? undefined : texts.at(entry)
   }
 
   /** True if the field is new. */
   set(field: string, value: string): boolean {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const entry = tables.find(this.#table, field, VALUE_BYTES)
     texts.replace(entry || tables.add(this.#table, field, VALUE_BYTES), value)
     return entry === 0
@@ -30,7 +31,7 @@ export class QueueMeta {
 
   /** False if it was not there. */
   delete(field: string): boolean {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const entry = tables.find(this.#table, field, VALUE_BYTES)
     if (entry === 0) return false
     texts.replace(entry, undefined)
@@ -39,7 +40,7 @@ export class QueueMeta {
   }
 
   all(): Record<string, string> {
-    const { tables, texts } = this.#queue.store
+    const { tables, texts } = this.#store
     const found: Record<string, string> = {}
     for (let entry = tables.first(this.#table); entry !== 0; entry = tables.next(entry))
       found[tables.key(entry, VALUE_BYTES)] = texts.at(entry) ?? ''

@@ -6,7 +6,6 @@ import { JobEvents } from './job-events.ts'
 import { JobLock } from './job-lock.ts'
 import { JobLogs } from './job-logs.ts'
 import {
-  type Flag,
   JOB_BYTES,
   JobNumber,
   type JobNumberName,
@@ -20,18 +19,36 @@ import {
   states,
 } from './layout.ts'
 import { Markers } from './markers.ts'
+import { QueueFlags } from './queue-flags.ts'
 import { QueueMeta } from './queue-meta.ts'
-import type { Queues } from './queues.ts'
 import { RateLimit } from './rate-limit.ts'
+
+/** A job of any queue. */
+export interface FoundJob {
+  readonly queue: QueueState
+  readonly id: string
+  readonly job: number
+}
+
+/** The queues of one store, by which one finds jobs of others. */
+export interface QueueDirectory {
+  readonly store: Store
+  readonly sets: OrderedSets
+  /** The queue; made if it is new. */
+  get(qualifiedName: string): QueueState
+  /** The job with this key, `<qualified name>:<id>`. */
+  locate(jobKey: string): FoundJob | undefined
+}
 
 /**
  * One queue in the store: its counters, the entries of its jobs, and the states they are in. An entry stays
  * while there is its job, its id in a state, or a job scheduler of that id; 0 is no entry.
  */
 export class QueueState {
-  readonly queues: Queues
+  readonly queues: QueueDirectory
   readonly name: string
   readonly store: Store
+  readonly flags: QueueFlags
   readonly meta: QueueMeta
   readonly markers: Markers
   readonly events: JobEvents
@@ -46,20 +63,21 @@ export class QueueState {
   /** Entries that may be no longer needed. */
   readonly #doubtful = new Set<number>()
 
-  constructor(queues: Queues, name: string, at: number) {
+  constructor(queues: QueueDirectory, name: string, at: number) {
     this.queues = queues
     this.name = name
     this.at = at
     this.store = queues.store
     this.#sets = queues.sets
-    this.meta = new QueueMeta(this)
+    this.flags = new QueueFlags(this.store, at)
+    this.meta = new QueueMeta(this.store, at)
     this.markers = new Markers(this)
     this.events = new JobEvents(this)
-    this.limit = new RateLimit(this)
-    this.locks = new JobLock(this)
-    this.logs = new JobLogs(this)
-    this.children = new JobChildren(this)
-    this.deduplication = new Deduplication(this)
+    this.limit = new RateLimit(this.store, at, this.flags)
+    this.locks = new JobLock(this.store)
+    this.logs = new JobLogs(this.store)
+    this.children = new JobChildren(this.store)
+    this.deduplication = new Deduplication(this.store, at)
   }
 
   /** The key by which other queues know a job. */
@@ -299,17 +317,6 @@ export class QueueState {
   resetPriorities(): void {
     if (this.store.memory.float(this.at + QueueOffset.Priorities) !== 0)
       this.store.memory.setFloat(this.at + QueueOffset.Priorities, 0)
-  }
-
-  flag(flag: number): boolean {
-    return (this.store.memory.word(this.at + QueueOffset.Flags) & flag) !== 0
-  }
-
-  setFlag(flag: (typeof Flag)[keyof typeof Flag], on: boolean): void {
-    const place = this.at + QueueOffset.Flags
-    const before = this.store.memory.word(place)
-    const after = on ? before | flag : before & ~flag
-    if (after !== before) this.store.memory.setWord(place, after)
   }
 
   #setOf(state: StateName): number {

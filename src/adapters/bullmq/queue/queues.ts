@@ -2,17 +2,10 @@ import { HeaderOffset } from '../store/layout.ts'
 import type { OrderedSets } from '../store/ordered-sets.ts'
 import type { Store } from '../store/store.ts'
 import { JOB_BYTES, QUEUE_BYTES } from './layout.ts'
-import { QueueState } from './queue-state.ts'
-
-/** A job of any queue. */
-export interface FoundJob {
-  readonly queue: QueueState
-  readonly id: string
-  readonly job: number
-}
+import { type FoundJob, type QueueDirectory, QueueState } from './queue-state.ts'
 
 /** The queues of a store, by qualified name: `<prefix>:<queue>`. To be used in a transaction. */
-export class Queues {
+export class Queues implements QueueDirectory {
   readonly store: Store
   readonly sets: OrderedSets
   readonly #known = new Map<string, QueueState>()

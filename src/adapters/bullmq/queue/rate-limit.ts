@@ -1,25 +1,31 @@
+import type { Store } from '../store/store.ts'
 import { Flag, QueueOffset } from './layout.ts'
-import type { QueueState } from './queue-state.ts'
+import type { QueueFlags } from './queue-flags.ts'
 
 /** The jobs taken in the current window of a queue's rate limit. */
 export class RateLimit {
-  readonly #queue: QueueState
+  readonly #store: Store
+  readonly #at: number
+  readonly #flags: QueueFlags
 
-  constructor(queue: QueueState) {
-    this.#queue = queue
+  /** `at`: where the record of the queue begins. */
+  constructor(store: Store, at: number, flags: QueueFlags) {
+    this.#store = store
+    this.#at = at
+    this.#flags = flags
   }
 
   /** Take no jobs for `durationMs`. */
   block(durationMs: number): void {
-    this.#set(Number.MAX_SAFE_INTEGER, this.#queue.store.nowMs() + durationMs)
+    this.#set(Number.MAX_SAFE_INTEGER, this.#store.nowMs() + durationMs)
   }
 
   /** A job is taken; the first one begins a window of `durationMs`. */
   count(durationMs: number): void {
     const taken = this.#taken() + 1
-    const { memory } = this.#queue.store
-    if (taken === 1) this.#set(1, this.#queue.store.nowMs() + Math.floor(Math.abs(durationMs)))
-    else memory.setFloat(this.#queue.at + QueueOffset.LimiterCount, taken)
+    const { memory } = this.#store
+    if (taken === 1) this.#set(1, this.#store.nowMs() + Math.floor(Math.abs(durationMs)))
+    else memory.setFloat(this.#at + QueueOffset.LimiterCount, taken)
   }
 
   /** How long no job may be taken, if `jobsMax` are allowed in a window. */
@@ -30,31 +36,31 @@ export class RateLimit {
   /** What is left of the window; -2 if there is none, -1 if it has no end, as Redis has it. */
   leftMs(): number {
     if (!this.#isThere()) return -2
-    const end = this.#queue.store.memory.float(this.#queue.at + QueueOffset.LimiterEnd)
-    return end === 0 ? -1 : Math.ceil(end - this.#queue.store.nowMs())
+    const end = this.#store.memory.float(this.#at + QueueOffset.LimiterEnd)
+    return end === 0 ? -1 : Math.ceil(end - this.#store.nowMs())
   }
 
   /** False if there was none. */
   remove(): boolean {
     const there = this.#isThere()
-    if (there) this.#queue.setFlag(Flag.Limiter, false)
+    if (there) this.#flags.set(Flag.Limiter, false)
     return there
   }
 
   #taken(): number {
-    return this.#isThere() ? this.#queue.store.memory.float(this.#queue.at + QueueOffset.LimiterCount) : 0
+    return this.#isThere() ? this.#store.memory.float(this.#at + QueueOffset.LimiterCount) : 0
   }
 
   #isThere(): boolean {
-    if (!this.#queue.flag(Flag.Limiter)) return false
-    const end = this.#queue.store.memory.float(this.#queue.at + QueueOffset.LimiterEnd)
-    return end === 0 || end > this.#queue.store.nowMs()
+    if (!this.#flags.has(Flag.Limiter)) return false
+    const end = this.#store.memory.float(this.#at + QueueOffset.LimiterEnd)
+    return end === 0 || end > this.#store.nowMs()
   }
 
   #set(count: number, end: number): void {
-    const { memory } = this.#queue.store
-    memory.setFloat(this.#queue.at + QueueOffset.LimiterCount, count)
-    memory.setFloat(this.#queue.at + QueueOffset.LimiterEnd, end)
-    this.#queue.setFlag(Flag.Limiter, true)
+    const { memory } = this.#store
+    memory.setFloat(this.#at + QueueOffset.LimiterCount, count)
+    memory.setFloat(this.#at + QueueOffset.LimiterEnd, end)
+    this.#flags.set(Flag.Limiter, true)
   }
 }

@@ -1,7 +1,6 @@
 import { pushToWait } from './enqueueing.ts'
 import type { StateName } from './layout.ts'
-import type { QueueState } from './queue-state.ts'
-import type { FoundJob } from './queues.ts'
+import type { FoundJob, QueueState } from './queue-state.ts'
 
 interface Removal {
   /** A parent in the same queue that waits for nothing else goes, too; otherwise it runs. */

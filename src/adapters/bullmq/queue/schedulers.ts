@@ -1,6 +1,6 @@
 import type { JobsOptions, RepeatableOptions } from 'bullmq'
-import { enqueueNew, type NewJob, storeJob } from './adding.ts'
 import { Failure } from './failure.ts'
+import { enqueueNew, type NewJob, storeJob } from './new-job.ts'
 import type { QueueState } from './queue-state.ts'
 import { removeJob } from './removing.ts'
 

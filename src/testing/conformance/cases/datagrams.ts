@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { CompletionStatus, QueuePairState } from '../../../verbs/index.ts'
 import { type ConformanceCase, rule } from '../case.ts'
 import { assert, type Context, type End, Flushed, Opcode, QUEUE_KEY, Success } from '../context.ts'
-import type { RequestSpecification } from '../player.ts'
+import type { RequestSpecification } from '../player-data.ts'
 
 const SERVICE = 'IB specification 9.8.3 (unreliable datagram)'
 const MULTICAST = 'ibv_attach_mcast(3)'

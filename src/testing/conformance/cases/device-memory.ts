@@ -1,7 +1,7 @@
 import { Access, CompletionStatus } from '../../../verbs/index.ts'
 import { type ConformanceCase, rule } from '../case.ts'
 import { ALL_ACCESS, assert, type Context, type End, Opcode, Success } from '../context.ts'
-import type { Handle, MemoryFacts } from '../player.ts'
+import type { Handle, MemoryFacts } from '../player-data.ts'
 
 const DEVICE = 'ibv_alloc_dm(3)'
 const REGISTER = 'ibv_alloc_dm(3), Device memory registration; pyverbs test_dm'

@@ -1,7 +1,7 @@
 import { CompletionStatus, QueuePairState } from '../../../verbs/index.ts'
 import { type ConformanceCase, rule } from '../case.ts'
 import { assert, type Context, type End, Opcode, Success } from '../context.ts'
-import type { Handle, RequestSpecification } from '../player.ts'
+import type { Handle, RequestSpecification } from '../player-data.ts'
 
 const DC = 'mlx5dv_create_qp(3) MLX5DV_DCTYPE_DCI, MLX5DV_DCTYPE_DCT; pyverbs test_mlx5_dc'
 const KEY = 0x1234_5678_9abc_def0n

@@ -1,6 +1,6 @@
 import { type ConformanceCase, rule } from '../case.ts'
 import { assert, type Context, type End, Opcode, PATIENCE_MS, Success } from '../context.ts'
-import type { Handle } from '../player.ts'
+import type { Handle } from '../player-data.ts'
 
 const EVENTS = 'ibv_req_notify_cq(3), ibv_get_cq_event(3)'
 

@@ -2,7 +2,7 @@ import { Access, CompletionOpcode, CompletionStatus } from '../../../verbs/index
 import { type ConformanceCase, rule } from '../case.ts'
 import { ALL_ACCESS, assert, type Context, type End, Opcode, Success } from '../context.ts'
 import type { IndirectKeyFacts } from '../memory-player.ts'
-import type { SegmentSpecification } from '../player.ts'
+import type { SegmentSpecification } from '../player-data.ts'
 
 const LIST = 'mlx5dv_wr_mr_list(3); pyverbs test_mkey_list'
 const INTERLEAVED = 'mlx5dv_wr_mr_interleaved(3); pyverbs test_mkey_interleaved'

@@ -1,7 +1,7 @@
 import { CompletionOpcode, CompletionStatus, QueuePairState } from '../../../verbs/index.ts'
 import { type ConformanceCase, rule } from '../case.ts'
 import { assert, type Context, type End, Flushed, Opcode, QUEUE_KEY, Success } from '../context.ts'
-import type { Handle } from '../player.ts'
+import type { Handle } from '../player-data.ts'
 
 const SRQ = 'ibv_create_srq(3)'
 const POST = 'ibv_post_srq_recv(3)'

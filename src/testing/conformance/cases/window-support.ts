@@ -1,7 +1,7 @@
 import { Access, CompletionOpcode, CompletionStatus } from '../../../verbs/index.ts'
 import { type ConformanceCase, rule } from '../case.ts'
 import { ALL_ACCESS, assert, type Context, type End, Opcode, Success } from '../context.ts'
-import type { MemoryFacts } from '../player.ts'
+import type { MemoryFacts } from '../player-data.ts'
 
 export const BINDABLE: number = ALL_ACCESS | Access.MemoryWindowBind
 export const READ_WRITE: number = Access.RemoteRead | Access.RemoteWrite

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { CompletionStatus, QueuePairState } from '../../../verbs/index.ts'
 import { type ConformanceCase, rule } from '../case.ts'
 import { assert, type Context, type End, Opcode, Success } from '../context.ts'
-import type { Handle } from '../player.ts'
+import type { Handle } from '../player-data.ts'
 
 const XRC = 'IB specification annex A14 (XRC); ibv_open_xrcd(3), ibv_create_srq_ex(3)'
 

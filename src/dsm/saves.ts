@@ -1,6 +1,4 @@
 import type { RestoreReason } from '../cluster/index.ts'
-import { UnsupportedError } from '../native/index.ts'
-import type { Space } from './space.ts'
 
 /** Options of `space.save()`. */
 export interface SaveOptions {
@@ -55,26 +53,4 @@ export interface Restored {
   readonly reason: RestoreReason
   /** What the save does not have, so that it is gone. */
   readonly omitted: readonly Omission[]
-}
-
-/** Saves and restores spaces. The room that does it lies above this one, and is loaded when it is needed. */
-export interface Saver {
-  save(space: Space, file: string, options: Omit<SaveOptions, 'file'>): Promise<SaveResult>
-  /** Put everything into the space, which is empty. */
-  restore(space: Space, file: string): Promise<Omit<Restored, 'reason'>>
-  /** Save again and again, unless another member does, until the returned function is called. */
-  saveEvery(space: Space, file: string, repetition: SaveRepetition): () => Promise<void>
-}
-
-let load = async (): Promise<Saver> => {
-  throw new UnsupportedError("saves need the package's own entry: import from 'aether-dsm'")
-}
-
-/** Say where the saver is. */
-export function provideSaver(loader: () => Promise<Saver>): void {
-  load = loader
-}
-
-export function loadSaver(): Promise<Saver> {
-  return load()
 }
