@@ -25,6 +25,8 @@ const commands: readonly (readonly string[])[] = [
   ['ZADD', 'sorted', '1.5', 'one', '-inf', 'low', 'inf', 'high'],
   ['ZSCORE', 'sorted', 'one'],
   ['ZRANGE', 'sorted', '0', '-1', 'WITHSCORES'],
+  ['ZADD', 'long', '30483157561346968', 'a', '-9007199254740994', 'b', '123456789012345678', 'c'],
+  ['ZRANGE', 'long', '0', '-1', 'WITHSCORES'],
   ['ZADD', 'zeros', '-0', 'a', '0', 'b', '-0.00099', 'c'],
   ['ZINTER', '2', 'zeros', 'zeros', 'WEIGHTS', '0.1', '1e3', 'AGGREGATE', 'MAX', 'WITHSCORES'],
   ['ZUNION', '1', 'zeros', 'WEIGHTS', '0.1', 'WITHSCORES'],

@@ -236,7 +236,10 @@ export function isFault(reply: DoorReply): reply is FaultReply {
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'nan'
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf'
-  if (Number.isInteger(value) && Math.abs(value) < 1e17) return Object.is(value, -0) ? '-0' : String(value)
+  if (Object.is(value, -0)) return '-0'
+  // As a number, one beyond 2^53 would be written with fewer digits.
+  if (Number.isInteger(value) && Math.abs(value) < 1e17)
+    return Number.isSafeInteger(value) ? String(value) : String(BigInt(value))
   const [mantissa, exponent] = value.toExponential(16).split('e') as [string, string]
   const power = Number(exponent)
   if (power >= -4 && power < 17) return trimmed(value.toFixed(Math.min(100, 16 - power)))
