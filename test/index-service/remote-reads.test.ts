@@ -86,8 +86,8 @@ class World {
     else if (kind < 380) this.#write()
     else if (kind < 382) this.#overwrite()
     else if (kind < 392) this.#elect()
-    else if (kind < 394) this.#empty()
-    else if (kind < 395) this.table = this.#foreign
+    else if (kind < 398) this.#empty()
+    else if (kind < 399) this.table = this.#foreign
   }
 
   /** By the leader alone. The first of its term says that it leads. */
