@@ -10,7 +10,8 @@
  * - `ShardMachine`: keyspace, calls that wait and expiry as a replicated machine, which `consensus/` keeps alike.
  * - `ShardReplica`: a replica of a shard, and what is to be cleaned up. {@link IndexNode}: those of a member. They
  *   come and go with the members. `IndexServer` serves clients.
- * - `IndexClient`: an index from outside. `ForeignReads`: the memory of a shard from outside.
+ * - `IndexClient`: an index from outside. `ForeignReads`: the memory of a shard from outside. `RemoteReads` brings it
+ *   from another machine by READs, over a `ReadLine` to the `ReadListener` of each node.
  * - `backup/`: files of all keys, written while the index is in use.
  * - {@link Index}, `handles/`: what programs use, over either.
  */

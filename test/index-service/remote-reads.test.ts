@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { foundingConfiguration, HeadWord } from '../../src/consensus/index.ts'
 import { BUFFER_BYTES, ReadBuffer, type ReadPort } from '../../src/index-service/client/read-line.ts'
 import { type RemoteNode, RemoteReads } from '../../src/index-service/client/remote-reads.ts'
-import { RemoteVoter, VOTER_BYTES } from '../../src/index-service/client/remote-voters.ts'
+import { RemoteVoter, VOTER_BYTES } from '../../src/index-service/client/remote-voter.ts'
 import type { Looked } from '../../src/index-service/looked.ts'
 import { RecordTable } from '../../src/index-service/memory/record-table.ts'
 import { RecordKeys, RecordType, RecordValues } from '../../src/index-service/state/record-format.ts'
@@ -86,8 +86,8 @@ class World {
     else if (kind < 380) this.#write()
     else if (kind < 382) this.#overwrite()
     else if (kind < 392) this.#elect()
-    else if (kind < 394) this.#empty()
-    else if (kind < 395) this.table = this.#foreign
+    else if (kind < 398) this.#empty()
+    else if (kind < 399) this.table = this.#foreign
   }
 
   /** By the leader alone. The first of its term says that it leads. */

@@ -10,7 +10,7 @@ import { latin1Of } from '../values/latin1.ts'
 import { FetchedTable, type KnownSegments, PARTS_END, partsOfBucket, type WantedPart } from './fetched-table.ts'
 import { ForeignReads } from './foreign-reads.ts'
 import type { ReadBuffer, ReadPiece, ReadPort } from './read-line.ts'
-import { RemoteVoter, VOTER_BYTES } from './remote-voters.ts'
+import { RemoteVoter, VOTER_BYTES } from './remote-voter.ts'
 
 /** A line that takes longer is left alone for a while: its node may be stopped. */
 const WAIT_MS = 50

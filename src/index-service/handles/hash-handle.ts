@@ -33,7 +33,7 @@ export class IndexHash {
     return bufferOf(await this.#at.call('get', 'HGET', [bytes], options))
   }
 
-  /** Where the value of a field lies in memory of this machine: as `locate` of the index. */
+  /** Where the value of a field lies in memory of a node: as `locate` of the index. */
   async locate(field: string | Uint8Array, options: IndexCallOptions = {}): ReturnType<Index['locate']> {
     const bytes = bytesOfValue(field, 'field')
     checkOptions('locate', options, callNames)

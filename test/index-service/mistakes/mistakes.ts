@@ -41,7 +41,7 @@ export const mistakes: readonly IndexMistake[] = [
   {
     name: 'what overflows from a bucket is not read',
     breaks: 'readers from outside miss keys whose bucket is full',
-    find: 'place = Atomics.load(chunk.words, bucket + BucketWord.Next);',
+    find: 'place = Atomics.load(part.words, bucket + BucketWord.Next);',
     replace: 'place = 0;',
     tests: TABLE,
   },
