@@ -136,7 +136,9 @@ export class IndexTorture {
       await sleep(100 + this.#random.below(300))
       const action = actions[this.#random.below(actions.length)]!
       done.push(action)
-      await this.#do(action)
+      await this.#do(action).catch((cause: unknown) => {
+        throw new Error(`cannot ${done.join(', ')}: ${String(cause)}`, { cause })
+      })
       await this.#untilWhole(done)
     }
     return done
