@@ -20,6 +20,11 @@ test('one that votes stays until each voter that has left, or is not known, has 
   assert.equal(mayLeave(2, { holders, have, voters: [-1, 2, 3] }), false)
   assert.equal(mayLeave(2, { holders, have, voters: undefined }), false)
   assert.equal(mayLeave(2, { holders, have, voters: [4, 2, 3] }), true)
-  // It votes no more: it is needed by no one.
-  assert.equal(mayLeave(2, { holders, have, voters: [1, 4, 3] }), true)
+})
+
+test('one that follows stays while a voter is to be replaced, since it may be chosen', () => {
+  const have = [3, 4, 5, 6]
+  assert.equal(mayLeave(3, { holders, have, voters: [4, 1, 5] }), false)
+  assert.equal(mayLeave(3, { holders, have, voters: [4, 1, 5, 3] }), false)
+  assert.equal(mayLeave(3, { holders, have, voters: [4, 5, 6] }), true)
 })

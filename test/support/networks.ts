@@ -67,8 +67,8 @@ export class Networks implements Disposable {
   }
 
   /**
-   * From now on cables delay, lose and reorder what they carry. A kernel without netem(8) only loses it, by iptables(8).
-   * Says what they do.
+   * From now on cables delay, lose and reorder what they carry. A kernel without netem(8) only loses it, by
+   * iptables(8). Says what they do.
    */
   disturb(): string {
     const ports = this.names.map((_, index) => portOf(index))

@@ -30,12 +30,13 @@ export interface ShardMembers {
 
 /**
  * Whether the member `own` is to leave a shard. All that are to hold it have it. Of those that are not, this one has
- * the lowest rank. If it votes, all other voters have the shard. Else two of three could be gone before the first one
- * was replaced, and the third could not replace them.
+ * the lowest rank. And no voter has to be replaced: there are as many as there should be, and all have the shard.
+ *
+ * - If a second one of three voters left before the first one was replaced, the third could not replace them.
+ * - If one that follows left while it is made a voter in place of another, two of four would be gone.
  */
 export function mayLeave(own: number, { holders, have, voters }: ShardMembers): boolean {
   const surplus = have.filter((rank) => !holders.includes(rank))
-  if (!holders.every((rank) => have.includes(rank)) || Math.min(...surplus) !== own || voters === undefined)
-    return false
-  return !voters.includes(own) || voters.every((rank) => have.includes(rank))
+  if (!holders.every((rank) => have.includes(rank)) || Math.min(...surplus) !== own) return false
+  return voters?.length === holders.length && voters.every((rank) => have.includes(rank))
 }

@@ -3,7 +3,7 @@ import process from 'node:process'
 import { IndexError } from '../../../src/public/index-service.ts'
 
 /** Milliseconds of a clock that all processes of a machine share. */
-export const sharedNowMs = (): number => Number(process.hrtime.bigint()) / 1e6
+const sharedNowMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
 /** A line of the file. */
 export interface RecordedCall {

@@ -136,7 +136,9 @@ export class IndexTorture {
       await sleep(100 + this.#random.below(300))
       const action = actions[this.#random.below(actions.length)]!
       done.push(action)
-      await this.#do(action)
+      await this.#do(action).catch((cause: unknown) => {
+        throw new Error(`cannot ${done.join(', ')}: ${String(cause)}`, { cause })
+      })
       await this.#untilWhole(done)
     }
     return done
@@ -221,20 +223,24 @@ export class IndexTorture {
   /** A group of its own, since all of the former one are gone. */
   async #begin(places: readonly NodePlace[]): Promise<void> {
     this.#lives += 1
+    this.#nodes = await this.#opened(places)
+  }
+
+  /** On one machine, ranks come in this order. Among machines, one may have to wait for another. */
+  async #opened(places: readonly NodePlace[]): Promise<Node[]> {
     const nodes: Node[] = []
-    for (const place of places) nodes.push(await this.#joined(place))
+    if (this.#ground.machines !== undefined)
+      nodes.push(...(await Promise.all(places.map((place) => this.#joined(place)))))
+    else for (const place of places) nodes.push(await this.#joined(place))
     await Promise.all(nodes.map((node) => this.#open(node)))
-    this.#nodes = nodes
+    return nodes
   }
 
   /** Kill these at once, and start those. */
   async #replace(gone: readonly Node[], come: readonly NodePlace[]): Promise<void> {
     await Promise.all(gone.map((node) => node.process.kill()))
     this.#nodes = this.#nodes.filter((node) => !gone.includes(node))
-    const nodes: Node[] = []
-    for (const place of come) nodes.push(await this.#joined(place))
-    await Promise.all(nodes.map((node) => this.#open(node)))
-    this.#nodes.push(...nodes)
+    this.#nodes.push(...(await this.#opened(come)))
   }
 
   async #add(place: NodePlace): Promise<void> {
