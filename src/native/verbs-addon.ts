@@ -325,7 +325,8 @@ export interface VerbsAddon {
   /**
    * Lead a queue pair of a tcp device from INIT to RTS over a TCP connection with a peer that is not Aether. It takes a
    * duplicate of the descriptor. `ready`: what the caller sends first, as they agreed: 0 nothing, or of no bytes 1 a
-   * WRITE, 2 a READ, 3 a SEND. `reply`: MPA's reply of the end that was called; empty otherwise. Returns 0 or the errno.
+   * WRITE, 2 a READ, 3 a SEND. `reply`: MPA's reply of the end that was called; empty otherwise. Returns 0 or the
+   * errno.
    */
   adoptTcpStream(
     pair: VerbsToken,

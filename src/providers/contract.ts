@@ -29,6 +29,7 @@ import type {
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from './memory-contract.ts'
+import type { PairCapabilities } from './pair-capabilities.ts'
 import type { ProviderPending } from './pending.ts'
 import type { GidEntry, LinkLayer, PortAttributes } from './port.ts'
 import type { QueuePairState, QueuePairType } from './queue-pair-state.ts'
@@ -237,6 +238,8 @@ export interface ProviderQueuePair {
   readonly number: number
   readonly type: QueuePairType
   readonly capacities: QueuePairCapacities
+  /** Final once it is connected. */
+  readonly capabilities: PairCapabilities
   readonly state: QueuePairState
   /** All or nothing: if it throws, nothing has changed. */
   modify(attributes: QueuePairAttributes): void

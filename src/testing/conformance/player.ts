@@ -1,5 +1,6 @@
 import type {
   Opcode,
+  PairCapabilities,
   QueuePairAttributes,
   QueuePairCapacities,
   QueuePairType,
@@ -117,6 +118,7 @@ export interface Player extends MemoryPlayer, QueuePlayer {
   modify(pair: Handle, attributes: QueuePairAttributes): Promise<void>
   query(pair: Handle): Promise<QueuePairAttributes>
   state(pair: Handle): Promise<number>
+  capabilities(pair: Handle): Promise<PairCapabilities>
   setRateLimit(pair: Handle, bytesPerSecond: number): Promise<void>
   rateLimit(pair: Handle): Promise<number>
   post(pair: Handle, request: RequestSpecification): Promise<void>
