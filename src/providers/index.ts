@@ -19,6 +19,7 @@ export { decodeAddressVector, decodeAttributes } from './ibverbs/attribute-words
 export { ibverbsStatus } from './ibverbs/library.ts'
 export * from './memory-contract.ts'
 export * from './opcode.ts'
+export type { PairCapabilities } from './pair-capabilities.ts'
 export type { ProviderPending } from './pending.ts'
 export * from './port.ts'
 export * from './queue-pair-contract.ts'

@@ -3,6 +3,7 @@ import type { AddressVector } from './address.ts'
 import type { ProviderCompletionQueue } from './completion-contract.ts'
 import type { EncodedRequest } from './encoded-request.ts'
 import type { Gid } from './gid.ts'
+import type { PairCapabilities } from './pair-capabilities.ts'
 import type { QueuePairState, QueuePairType } from './queue-pair-state.ts'
 import type { ProviderSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { ProviderXrcDomain } from './xrc-domain.ts'
@@ -88,6 +89,8 @@ export interface ProviderQueuePair {
   readonly number: number
   readonly type: QueuePairType
   readonly capacities: QueuePairCapacities
+  /** Final once it is connected. */
+  readonly capabilities: PairCapabilities
   readonly state: QueuePairState
   /** All or nothing: if it throws, nothing has changed. */
   modify(attributes: QueuePairAttributes): void

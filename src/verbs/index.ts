@@ -28,6 +28,7 @@ export {
   type MemoryWindowType,
   Opcode,
   type OpenDeviceOptions,
+  type PairCapabilities,
   type PortAttributes,
   parseGid,
   type QueuePairAttributes,

@@ -18,6 +18,7 @@ import {
   errnoName,
   type Gid,
   Opcode,
+  type PairCapabilities,
   type ProviderQueuePair,
   type QueuePairAttributes,
   type QueuePairCapacities,
@@ -336,6 +337,14 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     if (this.#receiveQueue === undefined)
       throw new ArgumentError('type', `queue pairs of type ${this.type} have no receive queue`)
     return this.#receiveQueue
+  }
+
+  /**
+   * What it can be relied on for, such as atomics, or that nothing lands after a right was taken back. Final once it is
+   * connected: a peer may know less than the device.
+   */
+  get capabilities(): PairCapabilities {
+    return this.provider.capabilities
   }
 
   /** @internal */

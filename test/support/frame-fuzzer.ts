@@ -20,7 +20,7 @@ export interface FrameFuzzerOptions {
   readonly foreign?: boolean
 }
 
-/** Frames by a seed: of the kinds that there are, at the limits of each field, and some with what no device would send. */
+/** Frames by a seed: of all kinds, at the limits of each field, and some with what no device would send. */
 export class FrameFuzzer {
   readonly #random: Random
   readonly #memory: FuzzedMemory
@@ -123,7 +123,7 @@ export class FrameFuzzer {
     (of) => ({ ...of, payload: this.#edged(Buffer.from(of.payload ?? [])) }),
   ]
 
-  /** Numbers of the payload are at their limits: addresses, keys and lengths of READs and atomics, counts of controls. */
+  /** Numbers of the payload are at their limits: addresses, keys, lengths, counts. */
   #edged(payload: Buffer): Buffer {
     if (payload.length < 8) return payload
     const at = 4 * this.#random.below(Math.floor(payload.length / 4) - 1)

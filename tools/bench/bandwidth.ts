@@ -1,9 +1,11 @@
 import { benchIpc, benchMemcpy } from './baselines.ts'
-import { type BenchOptions, DEFAULT_TIME_MS, defaultSizes, oneSidedRequest } from './latency.ts'
+import { DEFAULT_TIME_MS, defaultSizes, oneSidedRequest, type PeersBenchOptions } from './latency.ts'
 import { BenchLink } from './link.ts'
 import { measure } from './measure.ts'
 import { WINDOW } from './messages.ts'
+import { peerNames } from './peers/peer-name.ts'
 import { type BenchRow, rowOf, withBaselines } from './row.ts'
+import { tcpBandwidthPeers } from './tcp-peers.ts'
 import { bothWays } from './two-directional.ts'
 import { windowsOf } from './windows.ts'
 
@@ -14,8 +16,9 @@ const ATOMIC_BYTES = 8
  * program would post for throughput. SEND goes one way to a receiver that spins. In `write-both` and `read-both` both
  * ends run windows at the same time.
  */
-export async function benchBandwidth(options: BenchOptions = {}): Promise<BenchRow[]> {
+export async function benchBandwidth(options: PeersBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
+  const { peers = peerNames, onMissing } = options
   const link = await BenchLink.open(device, Math.max(...sizes, ATOMIC_BYTES))
   const rows: BenchRow[] = []
   const keep = async (row: Promise<BenchRow>): Promise<void> => {
@@ -32,7 +35,9 @@ export async function benchBandwidth(options: BenchOptions = {}): Promise<BenchR
     for (const bytes of sizes) await keep(bothWays('read', link, bytes, timeMs))
     for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
     for (const bytes of sizes) await keep(benchIpc(link, bytes, timeMs))
-    return withBaselines(rows, link.device.attributes.provider, { 'write-both': 'write', 'read-both': 'read' })
+    const { provider } = link.device.attributes
+    if (provider === 'tcp') await tcpBandwidthPeers({ sizes, timeMs, peers, onMissing, keep })
+    return withBaselines(rows, provider, { 'write-both': 'write', 'read-both': 'read' })
   } finally {
     link.close()
   }

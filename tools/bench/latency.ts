@@ -7,6 +7,7 @@ import { libfabricProvider, libfabricRow } from './peers/fi-pingpong.ts'
 import { type OnMissing, type PeerName, peerNames } from './peers/peer-name.ts'
 import { unlessMissing } from './peers/unless-missing.ts'
 import { type BenchRow, rowOf, withBaselines } from './row.ts'
+import { tcpLatencyPeers } from './tcp-peers.ts'
 
 export interface BenchOptions {
   /** Name for openDevice; default shm0. */
@@ -19,8 +20,8 @@ export interface BenchOptions {
   readonly onRow?: (row: BenchRow) => void
 }
 
-export interface LatencyBenchOptions extends BenchOptions {
-  /** Of these libfabric is measured; unless told otherwise, it is. */
+export interface PeersBenchOptions extends BenchOptions {
+  /** Of these libfabric is measured, or over a tcp device C and UCX; unless told otherwise, all are. */
   readonly peers?: readonly PeerName[]
   /** Called with a peer that is not here; the rest is measured all the same. */
   readonly onMissing?: OnMissing
@@ -36,7 +37,7 @@ const ATOMIC_BYTES = 8
  * answered by a WRITE, each end watching its memory. The same run measures memcpy, IPC and a SEND of
  * libfabric.
  */
-export async function benchLatency(options: LatencyBenchOptions = {}): Promise<BenchRow[]> {
+export async function benchLatency(options: PeersBenchOptions = {}): Promise<BenchRow[]> {
   const { device = 'shm0', sizes = defaultSizes, timeMs = DEFAULT_TIME_MS, onRow } = options
   const { peers = peerNames, onMissing } = options
   const link = await BenchLink.open(device, Math.max(...sizes, ATOMIC_BYTES))
@@ -54,13 +55,16 @@ export async function benchLatency(options: LatencyBenchOptions = {}): Promise<B
     for (const bytes of sizes) await keep(watchedWrite(link, bytes, timeMs))
     for (const bytes of sizes) await keep(benchMemcpy(bytes, timeMs))
     for (const bytes of sizes) await keep(benchIpc(link, bytes, timeMs))
-    if (peers.includes('libfabric')) {
+    const { provider: own } = link.device.attributes
+    if (own === 'tcp') {
+      await tcpLatencyPeers({ sizes, timeMs, peers, onMissing, keep })
+    } else if (peers.includes('libfabric')) {
       await unlessMissing('libfabric', onMissing, async () => {
         const provider = await libfabricProvider()
         for (const bytes of sizes) await keep(libfabricRow('send', provider, bytes, timeMs))
       })
     }
-    return withBaselines(rows, link.device.attributes.provider)
+    return withBaselines(rows, own)
   } finally {
     link.close()
   }

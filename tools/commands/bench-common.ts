@@ -47,7 +47,7 @@ const measures: Readonly<Record<CommonName, (options: CommonOptions) => Promise<
 /** Benchmarks whose rows have the same fields, in the order in which they run, with their options. */
 export const commonTakes: Readonly<Record<CommonName, readonly BenchOption[]>> = {
   latency: ['device', 'sizes', 'time-ms', 'peers'],
-  bandwidth: ['device', 'sizes', 'time-ms'],
+  bandwidth: ['device', 'sizes', 'time-ms', 'peers'],
   messaging: ['device', 'sizes', 'time-ms', 'peers', 'loads', 'rounds'],
   rpc: ['device', 'sizes', 'time-ms', 'peers', 'depths', 'clients', 'loads', 'rounds'],
   ops: ['device', 'sizes', 'time-ms', 'peers', 'processes'],

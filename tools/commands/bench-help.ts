@@ -54,8 +54,10 @@ export const benchHelp: string = `Usage: aether bench latency [options]
 
 latency      one operation at a time, from post to polled completion. SEND, IPC and write-seen are half of a round trip
                write-seen         a WRITE answered by a WRITE, each end watching its memory
-             Compared with SEND of libfabric
-bandwidth    32 operations outstanding, with one completion for all of them
+             Compared with SEND of libfabric; over a tcp device with UCX over TCP, and with programs in C. These make
+             round trips over a socket: spinning, or asleep until bytes come (blocking)
+bandwidth    32 operations outstanding, with one completion for all of them. Over a tcp device compared with UCX over
+             TCP, and with a program in C that writes to a socket (stream)
                write-both         WRITEs of both ends at the same time. Bytes and operations per second are of both
                                   ends, times of one end. The ratio is to one end alone (1: neither slows the other;
                                   2: no gain)

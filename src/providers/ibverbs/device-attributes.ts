@@ -1,9 +1,24 @@
 import type { VerbsDeviceFacts, VerbsPortFacts } from '../../native/index.ts'
 import type { DeviceAttributes } from '../contract.ts'
+import type { PairCapabilities } from '../pair-capabilities.ts'
 import { linkLayerOf } from './port-attributes.ts'
 
 /** By `enum ibv_atomic_cap`. */
 const atomics: readonly DeviceAttributes['atomics'][] = ['none', 'device', 'global']
+
+/** What queue pairs of the device can at most. */
+export function deviceCapabilities({ atomics, linkLayer }: DeviceAttributes): PairCapabilities {
+  const isIwarp = linkLayer === 'iwarp'
+  return {
+    ordered: true,
+    permissions: true,
+    atomics: atomics !== 'none',
+    // iWARP has neither immediate values of its own, nor an acknowledgement of what has been placed.
+    immediate: !isIwarp,
+    remoteCompletion: !isIwarp,
+    loadStore: false,
+  }
+}
 
 export function deviceAttributes(
   opened: Pick<DeviceAttributes, 'name' | 'provider' | 'completionVectors'>,

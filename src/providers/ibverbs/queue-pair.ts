@@ -22,6 +22,8 @@ import { Attribute, QueuePairState, QueuePairType, stateNames } from '../queue-p
 import { AttributeWords, putGid } from './attribute-words.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'
 import type { IbverbsContext, IbverbsDomain } from './context.ts'
+import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
+import { deviceCapabilities } from './device-attributes.ts'
 import { modifyError } from './modify-error.ts'
 import { errnoOf, PostBuffer, takenOf } from './post-buffer.ts'
 import type { IbverbsSharedReceiveQueue } from './shared-receive-queue.ts'
@@ -61,6 +63,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
   readonly type: QueuePairType
   readonly capacities: QueuePairCapacities
   readonly handle: VerbsToken
+  capabilities: PairCapabilities
   lastErrno = 0
   readonly #domain: PairDomain
   readonly #verbs: VerbsAddon
@@ -92,6 +95,7 @@ export class IbverbsQueuePair implements ProviderQueuePair {
       maxReceiveSegments: facts.maxReceiveSegments,
       maxInlineBytes: facts.maxInlineBytes,
     }
+    this.capabilities = capabilitiesOfType(type, deviceCapabilities(domain.device.attributes))
     this.#attributes = new AttributeWords(domain.device.port)
     this.#sends = new PostBuffer(facts.maxInlineBytes)
     this.#receives = new PostBuffer(0)
@@ -193,6 +197,8 @@ export class IbverbsQueuePair implements ProviderQueuePair {
     const first = READY_MESSAGES.indexOf(ready)
     const errno = this.#verbs.adoptTcpStream(this.handle, descriptor, isCaller, crc, ird, ord, first, reply)
     check('adoptTcpStream', errno, () => 'the queue pair is not in INIT, or not of a tcp device')
+    // The peer knows the standards, and acknowledges nothing.
+    this.capabilities = { ...this.capabilities, atomics: false, immediate: false, remoteCompletion: false }
   }
 
   setRateLimit(bytesPerSecond: number): void {

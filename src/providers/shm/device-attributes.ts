@@ -2,6 +2,7 @@ import type { DeviceAttributes } from '../contract.ts'
 import { DEVICE_MEMORY_BYTES } from '../device-memory-rules.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
+import type { PairCapabilities } from '../pair-capabilities.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
 import { MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import {
@@ -23,6 +24,16 @@ export const MAX_DATAGRAM_BYTES = 4096
  */
 const MANY: number = 1 << 16
 export const MAX_MULTICAST_GROUPS = 1024
+
+/** The initiator's processor writes, and may be stopped in the middle of it, so rights are advisory. */
+export const shmCapabilities: PairCapabilities = {
+  ordered: true,
+  permissions: false,
+  atomics: true,
+  immediate: true,
+  remoteCompletion: true,
+  loadStore: true,
+}
 
 export function deviceAttributes(name: string): DeviceAttributes {
   return {

@@ -1,9 +1,11 @@
 import { UnsupportedError } from '../../native/index.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
+import type { PairCapabilities } from '../pair-capabilities.ts'
 import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairState } from '../queue-pair-state.ts'
 import type { ShmDevice } from './device.ts'
+import { shmCapabilities } from './device-attributes.ts'
 import { BlockWord, stateOf } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
@@ -27,6 +29,7 @@ export class OpenedBlock implements ProviderQueuePair {
   readonly number: number
   readonly type = 'xrc-receive'
   readonly capacities: QueuePairCapacities = NOTHING
+  readonly capabilities: PairCapabilities = shmCapabilities
   readonly lastErrno: number = Errno.EINVAL
   readonly #device: ShmDevice
   readonly #peer: PeerDevice

@@ -9,11 +9,13 @@ import type {
   QueuePairAttributes,
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
+import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
 import { checkQueuePairOptions } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { isUnanswered } from '../service.ts'
 import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
+import { shmCapabilities } from './device-attributes.ts'
 import { Initiator } from './initiator.ts'
 import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
 import { MemoryOperations } from './memory-operations.ts'
@@ -41,6 +43,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   readonly number: number
   readonly type: QueuePairType
   readonly capacities: QueuePairCapacities
+  readonly capabilities: PairCapabilities
   readonly sharedQueue: ShmSharedReceiveQueue | undefined
   state: QueuePairState = QueuePairState.Reset
   lastErrno = 0
@@ -81,6 +84,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     this.#device = device
     this.type = options.type
     this.capacities = capacitiesOf(options)
+    this.capabilities = capabilitiesOfType(options.type, shmCapabilities)
     this.sharedQueue = shared
     this.#sendQueue = options.sendQueue as ShmCompletionQueue
     this.#receiveQueue = options.receiveQueue as ShmCompletionQueue | undefined

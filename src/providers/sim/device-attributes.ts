@@ -2,6 +2,7 @@ import type { DeviceAttributes } from '../contract.ts'
 import { DEVICE_MEMORY_BYTES } from '../device-memory-rules.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
+import type { PairCapabilities } from '../pair-capabilities.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
 import { MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import { MAX_KEYS } from './key-table.ts'
@@ -15,6 +16,15 @@ const MAX_COMPLETIONS: number = 1 << 22
 const MAX_MESSAGE_BYTES: number = 2 ** 31
 /** Objects of this process. The limit only tells a leak from a plan. */
 const MANY: number = 1 << 16
+
+export const simCapabilities: PairCapabilities = {
+  ordered: true,
+  permissions: true,
+  atomics: true,
+  immediate: true,
+  remoteCompletion: true,
+  loadStore: false,
+}
 
 export function deviceAttributes(name: string): DeviceAttributes {
   return {

@@ -1,7 +1,9 @@
 import { UnsupportedError } from '../../native/index.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import type { PairCapabilities } from '../pair-capabilities.ts'
 import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairState } from '../queue-pair-state.ts'
+import { simCapabilities } from './device-attributes.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
 /** It neither sends nor receives by itself. */
@@ -21,6 +23,7 @@ export class OpenedPair implements ProviderQueuePair {
   readonly number: number
   readonly type = 'xrc-receive'
   readonly capacities: QueuePairCapacities = NOTHING
+  readonly capabilities: PairCapabilities = simCapabilities
   readonly lastErrno: number = Errno.EINVAL
   readonly #pair: ProviderQueuePair
 

@@ -3,6 +3,7 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { CompletionOpcode, completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
+import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
 import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import type {
   ProviderQueuePair,
@@ -25,7 +26,7 @@ import {
 } from './completion-queue.ts'
 import type { SimDomain } from './context.ts'
 import { ConnectedDestination, type Destination, NamedDestination } from './destination.ts'
-import { MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS } from './device-attributes.ts'
+import { MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, simCapabilities } from './device-attributes.ts'
 import { Inbound } from './inbound.ts'
 import { Memberships } from './memberships.ts'
 import type { MemoryDevice } from './memory-operations.ts'
@@ -64,6 +65,7 @@ export class SimQueuePair
   readonly device: PairDevice
   readonly domainId: number
   readonly capacities: QueuePairCapacities
+  readonly capabilities: PairCapabilities
   readonly reliable: boolean
   readonly datagrams: boolean
   readonly oneAtATime: boolean
@@ -111,6 +113,7 @@ export class SimQueuePair
     this.oneAtATime = type === 'dci'
     this.dcAccessKey = options.dcAccessKey
     this.capacities = { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
+    this.capabilities = capabilitiesOfType(options.type, simCapabilities)
     this.#signalAll = options.signalAll
     this.#sendQueue = options.sendQueue as SimCompletionQueue | undefined
     this.#receiveQueue = options.receiveQueue as SimCompletionQueue | undefined

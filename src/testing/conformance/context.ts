@@ -1,4 +1,6 @@
 import { strict as assert } from 'node:assert'
+import type { ChildProcess } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import {
   Access,
   Attribute,
@@ -263,11 +265,37 @@ export class Context {
   readonly until: Until
   readonly players: readonly [Player, Player]
   readonly gids: readonly [bigint, bigint]
+  /** The process of the second player; undefined if it is this one. */
+  readonly #other: ChildProcess | undefined
 
-  constructor(until: Until, players: readonly [Player, Player], gids: readonly [bigint, bigint]) {
+  constructor(
+    until: Until,
+    players: readonly [Player, Player],
+    gids: readonly [bigint, bigint],
+    other: ChildProcess | undefined,
+  ) {
     this.until = until
     this.players = players
     this.gids = gids
+    this.#other = other
+  }
+
+  get hasOther(): boolean {
+    return this.#other !== undefined
+  }
+
+  /** Stop all threads of the second player's process, wherever they are. Nothing happens if it is this process. */
+  async stopOther(): Promise<void> {
+    const other = this.#other
+    if (other === undefined) return
+    other.kill('SIGSTOP')
+    const tasks = `/proc/${other.pid}/task`
+    const isStopped = (task: string): boolean => / T \d/.test(readFileSync(`${tasks}/${task}/stat`, 'latin1'))
+    await this.until(() => readdirSync(tasks).every(isStopped), PATIENCE_MS)
+  }
+
+  continueOther(): void {
+    this.#other?.kill('SIGCONT')
   }
 
   async end(index: 0 | 1, options: EndOptions = {}): Promise<End> {

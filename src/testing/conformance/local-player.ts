@@ -5,6 +5,7 @@ import {
   CompletionQueue,
   MemoryRegion,
   Opcode,
+  type PairCapabilities,
   PreparedRequest,
   ProtectionDomain,
   QueuePair,
@@ -85,6 +86,10 @@ export class LocalPlayer extends LocalQueuePlayer implements Player {
 
   state(pair: Handle): Promise<number> {
     return attempt(() => this.get(pair, QueuePair).state)
+  }
+
+  capabilities(pair: Handle): Promise<PairCapabilities> {
+    return attempt(() => this.get(pair, QueuePair).capabilities)
   }
 
   setRateLimit(pair: Handle, bytesPerSecond: number): Promise<void> {

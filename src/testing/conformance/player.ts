@@ -1,4 +1,4 @@
-import type { QueuePairAttributes } from '../../verbs/index.ts'
+import type { PairCapabilities, QueuePairAttributes } from '../../verbs/index.ts'
 import type { MemoryPlayer } from './memory-player.ts'
 import type {
   Completion,
@@ -34,6 +34,7 @@ export interface Player extends MemoryPlayer, QueuePlayer {
   modify(pair: Handle, attributes: QueuePairAttributes): Promise<void>
   query(pair: Handle): Promise<QueuePairAttributes>
   state(pair: Handle): Promise<number>
+  capabilities(pair: Handle): Promise<PairCapabilities>
   setRateLimit(pair: Handle, bytesPerSecond: number): Promise<void>
   rateLimit(pair: Handle): Promise<number>
   post(pair: Handle, request: RequestSpecification): Promise<void>

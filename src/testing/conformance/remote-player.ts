@@ -28,6 +28,7 @@ const METHODS: readonly PlayerMethod[] = [
   'modify',
   'query',
   'state',
+  'capabilities',
   'setRateLimit',
   'rateLimit',
   'post',

@@ -83,7 +83,7 @@ export async function runProviderConformance(setup: ConformanceSetup): Promise<C
   try {
     for (const each of conformanceCases) {
       if (setup.only !== undefined && !each.name.includes(setup.only)) continue
-      const result = await runCase(each, setup, until, players)
+      const result = await runCase(each, setup, until, players, remote?.process)
       results.push(result)
       if (result.outcome === 'failed' && setup.stopAtFailure === true) break
     }
@@ -160,6 +160,7 @@ async function runCase(
   setup: ConformanceSetup,
   until: Until,
   players: readonly [Player, Player],
+  other: RemotePlayer['process'] | undefined,
 ): Promise<CaseResult> {
   const { name, rule } = each
   const difference = setup.allowDifferent?.[name]
@@ -167,7 +168,7 @@ async function runCase(
   const patience: Until = isSilent ? (holds, ms) => until(holds, Math.min(ms, KNOWN_SILENCE_MS)) : until
   try {
     const [first, second] = [await players[0].open(setup.device), await players[1].open(setup.device)]
-    await each.run(new Context(patience, players, [first.gid, second.gid]))
+    await each.run(new Context(patience, players, [first.gid, second.gid], other))
     await resetAll(players)
     return { name, rule, outcome: 'passed', reason: '' }
   } catch (error) {

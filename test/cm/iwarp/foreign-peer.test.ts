@@ -315,6 +315,9 @@ test('immediate values and atomics are refused: no standard says that the peer k
   await assert.rejects(async () => connection.pair.write({ local, remote, immediate: 1 }), refused)
   await assert.rejects(async () => connection.pair.fetchAdd({ remote, add: 1n }), refused)
   assert.equal(connection.pair.state, QueuePairState.ReadyToSend)
+  const { atomics, immediate, remoteCompletion, permissions, ordered } = connection.pair.capabilities
+  assert.deepEqual([atomics, immediate, remoteCompletion], [false, false, false])
+  assert.deepEqual([permissions, ordered], [true, true])
 })
 
 /** Layer, type and code of a TERMINATE, and which headers of the segment to blame it has. */

@@ -1,10 +1,6 @@
-import { execFile, execFileSync } from 'node:child_process'
-import { join } from 'node:path'
-import process from 'node:process'
-import { fileURLToPath } from 'node:url'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { AetherError } from 'aether-dsm/internal/native'
-import { ScratchDirectory } from '../scratch-directory.ts'
+import { CompiledProgram } from './compiled-program.ts'
 
 const run = promisify(execFile)
 
@@ -22,28 +18,11 @@ export type FloorExchange = 'asleep' | 'awake' | 'turns'
 
 /** The exchanges of page misses in C++ (page-floor.cc), compiled for this run. */
 export class PageFloor implements Disposable {
-  readonly #scratch = new ScratchDirectory()
-  readonly #program: string
-
-  /** @throws AetherError where there is no compiler, or it fails. */
-  constructor() {
-    this.#program = join(this.#scratch.path, 'page-floor')
-    const source = fileURLToPath(new URL('./page-floor.cc', import.meta.url))
-    const compiler = process.env['CXX'] ?? 'c++'
-    try {
-      execFileSync(compiler, ['-std=c++17', '-O2', '-pthread', source, '-o', this.#program], { stdio: 'pipe' })
-    } catch (error) {
-      this[Symbol.dispose]()
-      throw new AetherError(
-        'ERR_AETHER_BENCH',
-        `${compiler} does not compile page-floor.cc: ${(error as Error).message}`,
-      )
-    }
-  }
+  readonly #program = new CompiledProgram('page-floor')
 
   /** Nanoseconds of each miss, or round trip. */
   async measure(exchange: FloorExchange, pageBytes: number, rounds: number): Promise<Float64Array> {
-    const { stdout } = await run(this.#program, [exchange, String(pageBytes), String(rounds), String(CALM_US)], {
+    const { stdout } = await run(this.#program.path, [exchange, String(pageBytes), String(rounds), String(CALM_US)], {
       timeout: ROUND_MS_MAX * rounds,
     })
     const samples = Float64Array.from(stdout.trim().split('\n'), Number)
@@ -51,6 +30,6 @@ export class PageFloor implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#scratch[Symbol.dispose]()
+    this.#program[Symbol.dispose]()
   }
 }

@@ -17,8 +17,16 @@ export interface UcxResult {
 
 const run = promisify(execFile)
 const INSTALL = 'on Debian: apt-get install ucx-utils'
-/** Shared memory and nothing else. */
-const environment = { ...process.env, UCX_TLS: 'posix,sysv,cma,self', UCX_LOG_LEVEL: 'error' }
+/** What it goes over, and nothing else. */
+export type UcxTransport = 'memory' | 'tcp'
+const transports: Readonly<Record<UcxTransport, NodeJS.ProcessEnv>> = {
+  memory: { UCX_TLS: 'posix,sysv,cma,self' },
+  tcp: { UCX_TLS: 'tcp,self', UCX_NET_DEVICES: 'lo' },
+}
+
+function environmentOf(transport: UcxTransport): NodeJS.ProcessEnv {
+  return { ...process.env, ...transports[transport], UCX_LOG_LEVEL: 'error' }
+}
 const ATTEMPTS = 5
 const CONNECT_TRIES = 100
 const RUN_MS_MAX = 60_000
@@ -44,25 +52,31 @@ export async function ucxProvider(): Promise<string> {
  * For about `timeMs`, after a trial that tells how many messages these are. Both ends spin. @throws AetherError where
  * it fails.
  */
-export async function measureUcx(test: UcxTest, bytes: number, timeMs: number): Promise<UcxResult> {
-  const trial = await runPair(test, bytes, TRIAL_MESSAGES)
+export async function measureUcx(
+  test: UcxTest,
+  bytes: number,
+  timeMs: number,
+  transport: UcxTransport = 'memory',
+): Promise<UcxResult> {
+  const env = environmentOf(transport)
+  const trial = await runPair(test, bytes, TRIAL_MESSAGES, env)
   // The rate of round trips is half of that of messages.
   const perSecond = test === 'tag_lat' ? trial.opsPerSec / 2 : trial.opsPerSec
   const messages = Math.round((perSecond * timeMs) / 1000)
-  return await runPair(test, bytes, Math.min(MESSAGES_MAX, Math.max(MESSAGES_MIN, messages)))
+  return await runPair(test, bytes, Math.min(MESSAGES_MAX, Math.max(MESSAGES_MIN, messages)), env)
 }
 
-async function runPair(test: UcxTest, bytes: number, messages: number): Promise<UcxResult> {
+async function runPair(test: UcxTest, bytes: number, messages: number, env: NodeJS.ProcessEnv): Promise<UcxResult> {
   let why = ''
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = String(await freePort())
     // If another program takes the port first, the server ends, and so does the client.
-    const server = spawn('ucx_perftest', ['-p', port], { env: environment, stdio: 'ignore' })
+    const server = spawn('ucx_perftest', ['-p', port], { env, stdio: 'ignore' })
     using _server = endOnExit(server)
     try {
       const warm = String(Math.min(1000, Math.ceil(messages / 10)))
       const words = ['127.0.0.1', '-p', port, '-t', test, '-s', String(bytes), '-n', String(messages), '-w', warm, '-v']
-      return parseUcx(test, await connected(server, words))
+      return parseUcx(test, await connected(server, words, env))
     } catch (error) {
       why = error instanceof Error ? error.message : String(error)
     } finally {
@@ -73,10 +87,10 @@ async function runPair(test: UcxTest, bytes: number, messages: number): Promise<
 }
 
 /** Standard output of a client, which is started again until the server listens. */
-async function connected(server: ChildProcess, words: readonly string[]): Promise<string> {
+async function connected(server: ChildProcess, words: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const client = run('ucx_perftest', words, { env: environment, timeout: RUN_MS_MAX })
+      const client = run('ucx_perftest', words, { env, timeout: RUN_MS_MAX })
       using _client = endOnExit(client.child)
       const { stdout } = await client
       return stdout

@@ -2,6 +2,7 @@ import type { ConformanceCase } from '../case.ts'
 import { addressSpaceCases } from './address-spaces.ts'
 import { asyncEventCases } from './async-events.ts'
 import { atomicCases } from './atomics.ts'
+import { capabilityCases } from './capabilities.ts'
 import { datagramCases } from './datagrams.ts'
 import { deviceMemoryCases } from './device-memory.ts'
 import { drainedCases } from './drained.ts'
@@ -44,6 +45,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...sharedReceiveCases,
   ...drainedCases,
   ...rateLimitCases,
+  ...capabilityCases,
   ...asyncEventCases,
   ...xrcCases,
   ...dynamicCases,
