@@ -26,6 +26,8 @@ export function shownAnswer(command: Command, reply: Reply, queued: readonly Com
   if (SETS.has(name) && Array.isArray(reply)) return shownReply(command, new Set(reply))
   if (name === 'HGETALL' && Array.isArray(reply)) return shownReply(command, mapOf(reply))
   const text = shownReply(command, reply)
+  // Redis keeps the sign of a zero in long sets only; see the differences in docs/redis.md.
+  if (name.startsWith('Z')) return text.replace(/(?<![\w.-])-0(?![\w.])/g, '0')
   return name === 'XINFO' ? text.replace(/"idle",\d+/g, 'idle') : text
 }
 
