@@ -34,7 +34,6 @@ function middleOf(runs) {
 }
 
 const oneWay = /^(rdma|body)-/
-const isOverTcp = ({ provider }) => /^(tcp$|C |UCX)/.test(provider)
 
 /**
  * `name` is that of the place in the document; `commands` are words after `aether`, and each with `--json`, or a
@@ -51,19 +50,6 @@ export const sections = [
     commands: [['bench', 'bandwidth', '--sizes', sizes]],
     tables: ([rows]) => [
       pivot(rows, {
-        title: 'bytes and operations per second',
-        line: workOf,
-        ...ofLength,
-        cell: ({ gbPerSec, opsPerSec }) => `${gbPerSec.toFixed(2)} GB/s, ${formatRate(opsPerSec)}`,
-      }),
-    ],
-  },
-  {
-    name: 'tcp',
-    commands: ['latency', 'bandwidth'].map((name) => ['bench', name, '--device', 'tcp-lo', '--sizes', sizes]),
-    tables: (runs) => [
-      pivot(runs[0].filter(isOverTcp), { title: 'p50 / p99', line: workOf, ...ofLength, cell: both }),
-      pivot(runs[1].filter(isOverTcp), {
         title: 'bytes and operations per second',
         line: workOf,
         ...ofLength,

@@ -32,6 +32,13 @@ export const canary: IndexMistake = {
 
 export const mistakes: readonly IndexMistake[] = [
   {
+    name: 'a voter leaves a shard before the last one that left has been replaced',
+    breaks: 'a shard that moves has no majority, and no leader for good',
+    find: 'return voters?.length === holders.length && voters.every((rank) => have.includes(rank));',
+    replace: 'return true;',
+    tests: ['index-service/placement.test'],
+  },
+  {
     name: 'a bucket that is being divided is read',
     breaks: 'readers from outside miss keys while the table grows',
     find: 'if ((version & 1) !== 0) return "again";',
