@@ -10,6 +10,7 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { Opcode } from '../opcode.ts'
+import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
 import { canceled } from '../pending.ts'
 import type {
   AdoptedStream,
@@ -22,7 +23,6 @@ import { Attribute, QueuePairState, QueuePairType, stateNames } from '../queue-p
 import { AttributeWords, putGid } from './attribute-words.ts'
 import type { IbverbsCompletionQueue } from './completion-queue.ts'
 import type { IbverbsContext, IbverbsDomain } from './context.ts'
-import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
 import { deviceCapabilities } from './device-attributes.ts'
 import { modifyError } from './modify-error.ts'
 import { errnoOf, PostBuffer, takenOf } from './post-buffer.ts'

@@ -2,6 +2,7 @@ import { AsyncEventType } from '../async-event.ts'
 import type { EncodedRequest } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
+import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
 import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import type {
   ProviderQueuePair,
@@ -9,7 +10,6 @@ import type {
   QueuePairAttributes,
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
-import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
 import { checkQueuePairOptions } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { isUnanswered } from '../service.ts'
