@@ -227,9 +227,11 @@ test('who takes over says how long each stage took; metrics say where each repli
     all.map(({ applied }) => applied),
   )
   assert.ok(shown('entries_total').every((entries) => entries > 0))
-  assert.ok(Math.abs(Math.max(...shown('fail_over_seconds')) - decidedMs / 1e3) < 1e-6)
+  // On a busy machine another may have led before, and shows its own.
+  const shownByHeir = (name: string): number => shown(name)[all.indexOf(heir!)]!
+  assert.ok(Math.abs(shownByHeir('fail_over_seconds') - decidedMs / 1e3) < 1e-6)
   assert.deepEqual(shown('proposing'), [0, 0])
-  assert.ok(Math.abs(Math.max(...shown('fail_over_promised_seconds')) - promisedMs / 1e3) < 1e-6)
+  assert.ok(Math.abs(shownByHeir('fail_over_promised_seconds') - promisedMs / 1e3) < 1e-6)
 
   using space = ObservedSpace.attach(runningSpaces()[0] ?? '')
   const machines = space.look().machines.map(({ name, number, leads, behind }) => ({ name, number, leads, behind }))

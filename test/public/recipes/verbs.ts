@@ -112,6 +112,7 @@ export async function verbsRecipes(): Promise<Recipes> {
       'QueuePair.toReadyToSend': { ...onNewPair({}), neverRight: 'RTR comes first' },
       'QueuePair.connect': onNewPair(idle.endpoint, {}),
       'QueuePair.connectAsync': onNewPair(idle.endpoint, {}),
+      'QueuePair.setRateLimit': { args: () => [1e6], neverRight: 'on shm no device sends' },
       'QueuePair.attachMulticast': { args: () => [device.gid], neverRight: 'only type ud takes datagrams' },
       'QueuePair.detachMulticast': { args: () => [device.gid], neverRight: 'only type ud takes datagrams' },
       'QueuePair.prepareSend': { args: () => [{ local }] },

@@ -415,7 +415,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'read by memory of which a process began again',
     breaks: 'a reader looks at what a voter had promised before it began again',
-    find: 'if (!this.#mayComeBack || this.#isCurrent(voter, nowMs)) count += 1;',
+    find: 'if (!this.#mayComeBack || this.#isCurrent(voter, nowMs, lookedMs)) count += 1;',
     replace: 'count += 1;',
     hasDisks: true,
   },
