@@ -164,13 +164,13 @@ test('no value is torn or older than one before while it is written', { skip }, 
   const { nodes, client } = await indexOf(machines, 'torn', { replicas: 1, memoryBytes: 2 ** 24 })
   await client.call('set', 'a', '0 ')
   await untilRead(client, () => client.call('get', 'a'))
-  const writing = nodes[0]!.call('writeOften', 'a', 20_000)
+  const writing = nodes[0]!.call('writeOften', 'a', 4000)
   const before = await client.call<Posted>('posted')
-  const found = await client.call<{ torn: number; back: number; reads: number }>('readUntil', 'a', 20_000)
+  const found = await client.call<{ torn: number; back: number; reads: number }>('readUntil', 'a', 4000)
   const after = await client.call<Posted>('posted')
   await writing
   assert.deepEqual([found.torn, found.back], [0, 0])
-  assert.ok(after.reads - before.reads > 1000, `${after.reads - before.reads} READs in ${found.reads} reads`)
+  assert.ok(after.reads - before.reads > 200, `${after.reads - before.reads} READs in ${found.reads} reads`)
 })
 
 test('a program READs a value itself at the place that locate tells', { skip }, async () => {
