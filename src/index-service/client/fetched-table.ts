@@ -151,8 +151,9 @@ export class FetchedTable implements TableMemory {
 
   again(place: number, lengthBytes: number): TablePart | undefined {
     const found = this.#find(place, lengthBytes, this.#order + 1)
-    if (found !== undefined) this.#use(found, place, lengthBytes)
-    return found
+    if (found === undefined) return undefined
+    this.#use(found, place, lengthBytes)
+    return place < SEGMENT_BYTES / UNIT_BYTES ? this.#keep(place, found) : found
   }
 
   #use({ order }: FetchedPart, place: number, lengthBytes: number): void {
@@ -168,12 +169,15 @@ export class FetchedTable implements TableMemory {
     return found
   }
 
-  /** The header names it for good once there is such a bucket. */
+  /** The header names it for good once there is such a bucket. Before, the word is 0. */
   #segment(place: number): TablePart | undefined {
     const known = this.#segments.get(place)
     if (known !== undefined) return known
     const part = this.#find(place, UNIT_BYTES, 0)
-    if (part === undefined) return undefined
+    return part && this.#keep(place, part)
+  }
+
+  #keep(place: number, part: TablePart): TablePart {
     const word = (place - part.place) * 2
     const words = part.words.slice(word, word + 2)
     const kept = { bytes: new Uint8Array(words.buffer), words, place }
@@ -190,10 +194,9 @@ export class FetchedTable implements TableMemory {
   }
 }
 
-/** The READs for a bucket that may not have the key: its link is looked at again. */
-export function partsOfBucket(place: number): readonly WantedPart[] {
-  return [
-    { place, lengthBytes: BUCKET_BYTES },
-    { place, lengthBytes: UNIT_BYTES },
-  ]
+/** The READs for a bucket. `mayLack`: it may not have the key, so its version is looked at again. */
+export function partsOfBucket(place: number, mayLack: boolean): readonly WantedPart[] {
+  const version = { place, lengthBytes: UNIT_BYTES }
+  const parts = [version, { place, lengthBytes: BUCKET_BYTES }]
+  return mayLack ? [...parts, version] : parts
 }

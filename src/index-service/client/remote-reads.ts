@@ -161,7 +161,7 @@ export class RemoteReads {
     const known = this.#places.get(name)
     if (known !== undefined) return { name, parts: known }
     if (bucket === undefined) return { name, parts: [] }
-    return { name, parts: field === undefined ? partsOfBucket(bucket) : [{ place: bucket, lengthBytes: BUCKET_BYTES }] }
+    return { name, parts: partsOfBucket(bucket, field === undefined) }
   }
 
   #bucketOf(record: Uint8Array): number | undefined {

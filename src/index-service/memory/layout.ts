@@ -28,8 +28,8 @@
  * 12 place of the segment that counts uses,
  *      0 while none are counted
  * 13 two words by chance
- * 15 how often changes were made together,
- *      twice; odd while it happens
+ * 15 how often changes were made together, or
+ *      all was emptied, twice; odd while it happens
  * 16 the space of each database
  * 32 places of the segments of marks
  * 1024 descriptors of the chunks, in the owner's process
@@ -49,7 +49,7 @@
  * 5. Segments of marks and counts hold nothing else and are never used again: readers write there, too. See
  *    `use-marks.ts` and `use-counts.ts`.
  * 6. Words 13 and 14 tell the table from others. Word 15 is even and the same before and after: calls that are one
- *    change were not seen in between, nor was the table emptied.
+ *    change were not seen in between, nor was the table between being emptied and the next entry that was applied.
  * 7. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
  *
  * The bounded waste and the cleaning are those of log-structured memory (Rumble, Kejriwal and Ousterhout,

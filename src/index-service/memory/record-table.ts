@@ -46,6 +46,10 @@ export class RecordTable implements Records, RecordSampler {
   readonly #counts: UseCounts
   #size = 0
   #applied = 0
+  /** How many changes are under way that readers are not to see in between, one within the other. */
+  #changes = 0
+  /** Since then nothing was published. */
+  #isEmptied = false
   #buckets = 0
   /** Places of the segments that hold buckets. */
   #bucketSegments: number[] = []
@@ -110,6 +114,9 @@ export class RecordTable implements Records, RecordSampler {
     const { words } = this.#segments.header
     Atomics.store(words, HeaderWord.Applied + 1, Math.floor(index / 2 ** 32))
     Atomics.store(words, HeaderWord.Applied, index >>> 0)
+    if (!this.#isEmptied || index === 0) return
+    this.#isEmptied = false
+    this.#endChange()
   }
 
   /** The space of a database. */
@@ -127,13 +134,22 @@ export class RecordTable implements Records, RecordSampler {
   }
 
   together<T>(change: () => T): T {
-    const { words } = this.#segments.header
-    Atomics.add(words, HeaderWord.Together, 1)
+    this.#beginChange()
     try {
       return change()
     } finally {
-      Atomics.add(words, HeaderWord.Together, 1)
+      this.#endChange()
     }
+  }
+
+  #beginChange(): void {
+    this.#changes += 1
+    if (this.#changes === 1) Atomics.add(this.#segments.header.words, HeaderWord.Together, 1)
+  }
+
+  #endChange(): void {
+    this.#changes -= 1
+    if (this.#changes === 0) Atomics.add(this.#segments.header.words, HeaderWord.Together, 1)
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
@@ -236,7 +252,8 @@ export class RecordTable implements Records, RecordSampler {
   /** Readers find nothing until the next {@link publish}. */
   clear(): void {
     this.publish(0)
-    Atomics.add(this.#segments.header.words, HeaderWord.Together, 2)
+    if (!this.#isEmptied) this.#beginChange()
+    this.#isEmptied = true
     for (let bucket = 0; bucket < this.#buckets; bucket += 1)
       this.#walk(bucket, (chunk, word) => this.#swap(chunk, word, 0))
     this.#size = 0

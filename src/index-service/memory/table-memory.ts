@@ -19,7 +19,7 @@ export interface TableMemory {
   readonly after: Uint32Array
   /** How often it is worth to look again after a change. */
   readonly tries: number
-  /** Undefined if the place is none, or cannot be reached, or not yet. */
+  /** Undefined if there is no such place, or nothing of it is here. It may be fetched then. */
   part(place: number, lengthBytes: number): TablePart | undefined
   /** The same, as it was after all that was asked for before. */
   again(place: number, lengthBytes: number): TablePart | undefined

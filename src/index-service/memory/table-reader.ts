@@ -175,7 +175,8 @@ export class TableReader {
   #look(hash: number, key: Uint8Array, buckets: number): Uint8Array | undefined | 'again' {
     const memory = this.#memory
     const first = buckets === 0 ? undefined : this.#bucketPlace(bucketOf(hash, buckets))
-    const head = first === undefined ? undefined : memory.part(first, BUCKET_BYTES)
+    // Bytes that were fetched together were read in any order. So the version comes before the slots, by itself.
+    const head = first === undefined ? undefined : memory.part(first, UNIT_BYTES)
     if (first === undefined || head === undefined) return 'again'
     const headWord = (first - head.place) * 2
     const version = Atomics.load(head.words, headWord + BucketWord.Version)
@@ -183,7 +184,7 @@ export class TableReader {
     if ((version & 1) !== 0) return 'again'
     let place = first
     for (let length = 0; place !== 0; length += 1) {
-      const part = memory.part(place, BUCKET_BYTES)
+      const part = length === 0 ? memory.again(place, BUCKET_BYTES) : memory.part(place, BUCKET_BYTES)
       if (part === undefined || length === CHAIN_MAX) return 'again'
       const bucket = (place - part.place) * 2
       for (let slot = 0; slot < SLOTS_PER_BUCKET; slot += 1) {
@@ -202,7 +203,7 @@ export class TableReader {
     const after = memory.again(first, UNIT_BYTES)
     if (after === undefined) return 'again'
     const word = (first - after.place) * 2
-    // Bytes that were fetched together were read in any order, so the link has to be the same, too.
+    // The link of the bucket that was walked may be later than the one beside the version: it has to be the same, too.
     const isSame = Atomics.load(after.words, word + BucketWord.Version) === version
     return isSame && Atomics.load(after.words, word + BucketWord.Next) === next ? undefined : 'again'
   }
@@ -228,9 +229,12 @@ export class TableReader {
 
   #bucketPlace(bucket: number): number | undefined {
     const word = HeaderWord.BucketSegments + Math.floor(bucket / BUCKETS_PER_SEGMENT)
-    const part = this.#memory.part(word >>> 1, UNIT_BYTES)
-    if (part === undefined) return undefined
-    const segment = part.words[word - part.place * 2]!
+    const place = word >>> 1
+    const known = this.#memory.part(place, UNIT_BYTES)
+    // What was read before there was such a bucket is of no use.
+    const part = known?.words[word - known.place * 2] === 0 ? this.#memory.again(place, UNIT_BYTES) : known
+    const segment = part?.words[word - part.place * 2]
+    if (segment === undefined || segment === 0) return undefined
     return segment + ((bucket % BUCKETS_PER_SEGMENT) * BUCKET_BYTES) / UNIT_BYTES
   }
 }

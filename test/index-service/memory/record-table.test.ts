@@ -66,6 +66,8 @@ test('a table and its reader hold what a Map holds, whatever is done', () => {
   assert.ok(bytes - fixedBytes <= liveBytes / 0.8 + 2 * CHUNK_BYTES, JSON.stringify(table.figures))
   table.clear()
   assert.deepEqual([table.size, table.usedBytes, scanned(table).size], [0, 0, 0])
+  assert.equal(reader.get(key(1)), 'unknown', 'before anything is applied to it')
+  table.publish(1)
   assert.equal(reader.get(key(1)), undefined)
 })
 
