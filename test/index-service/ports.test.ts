@@ -8,6 +8,7 @@ import { openNode } from '../../src/index-service/index.ts'
 import { NodeCards } from '../../src/index-service/node/node-cards.ts'
 import type { CallLimits, ShardPort } from '../../src/index-service/port.ts'
 import { join } from '../../src/public/index.ts'
+import { RpcError } from '../../src/rpc/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { callIn } from './support/differential.ts'
 import { shown } from './support/same-reply.ts'
@@ -30,6 +31,36 @@ async function withPorts(use: (node: ShardPort, client: ShardPort) => Promise<vo
     await node.close()
   }
 }
+
+test('a call that has just chosen its node is not lost when another finds that node gone', async () => {
+  const name = `gone-${process.pid}`
+  await using group = await join({ rank: 0, size: 1, rendezvous: `local:${name}` })
+  const node = await openNode(group, { name })
+  const cards = new NodeCards(name)
+  const client = new IndexClient({ name, places: () => cards.list(), inFlightMax: 1024 })
+  const gone = new RpcError('ERR_AETHER_RPC_UNAVAILABLE', 'not-sent', 'versions', 'the node is gone')
+  try {
+    for (let ticks = 0; ticks < 6; ticks += 1) {
+      await client.begin(limits)
+      let times = 0
+      let fail: (error: Error) => void = () => assert.fail('it was not asked')
+      const failing = client.ask(0, limits, true, () =>
+        ++times === 1 ? new Promise<string>((_, reject) => (fail = reject)) : Promise.resolve('again'),
+      )
+      await sleep(1)
+      fail(gone)
+      for (let tick = 0; tick < ticks; tick += 1) await undefined
+      const other = client.ask(0, limits, true, (asked, options) =>
+        asked.versions({ shard: 0, keys: [bytes('a')], db: 0 }, options),
+      )
+      assert.equal(await failing, 'again')
+      assert.equal((await other).length, 1)
+    }
+  } finally {
+    await client.close()
+    await node.close()
+  }
+})
 
 /** A client reads memory once it knows whose. */
 async function looked(look: () => unknown): Promise<unknown> {

@@ -88,7 +88,7 @@ export class IndexClient implements IndexPort {
 
   /** Find a node, and learn from it what there is. @throws IndexError `ERR_AETHER_INDEX_UNREACHABLE` */
   async begin(limits: CallLimits): Promise<void> {
-    await this.#nodeOf(0, limits)
+    this.#leave(await this.#nodeOf(0, limits))
   }
 
   get shards(): number {
@@ -182,7 +182,6 @@ export class IndexClient implements IndexPort {
       const leftMs = endMs - performance.now()
       if (leftMs <= 0) throw this.#unreachable(failed, 'not-applied')
       const node = await this.#nodeOf(shard, { timeoutMs: leftMs, signal })
-      node.calls += 1
       try {
         return await ask(node.client, { timeoutMs: Math.max(1, endMs - performance.now()), signal: ends })
       } catch (error) {
@@ -195,8 +194,7 @@ export class IndexClient implements IndexPort {
         } else throw asIndexError(error, isRead)
         failed = error
       } finally {
-        node.calls -= 1
-        this.#closeForgotten(node)
+        this.#leave(node)
       }
       await sleep(AGAIN_MS)
     }
@@ -211,7 +209,6 @@ export class IndexClient implements IndexPort {
     const endMs = performance.now() + timeoutMs
     for (let hasBegun = false; ; ) {
       const node = await this.#nodeOf(shard, { timeoutMs: endMs - performance.now(), signal: undefined })
-      node.calls += 1
       try {
         for await (const part of open(node.client, { signal: this.#closing.signal })) {
           hasBegun = true
@@ -225,19 +222,22 @@ export class IndexClient implements IndexPort {
         if (hasBegun || performance.now() > endMs) throw this.#unreachable(error, 'not-applied')
         await this.#look(shard, LOOK_MS_MAX)
       } finally {
-        node.calls -= 1
-        this.#closeForgotten(node)
+        this.#leave(node)
       }
     }
   }
 
-  /** A connection to the node of the shard's leader, if it is known, or to any that holds it. */
+  /**
+   * A connection to the node of the shard's leader, if it is known, or to any that holds it. It has a call from here on
+   * until {@link #leave}: another call may find it gone before this one goes on.
+   */
   async #nodeOf(shard: number, { timeoutMs, signal }: CallLimits): Promise<Met> {
     const endMs = performance.now() + timeoutMs
     for (;;) {
       const node = this.#best(shard)
       if (node !== undefined) {
         if (this.#known.get(shard)?.sight.leader === undefined) this.lookAgain(shard)
+        node.calls += 1
         return node
       }
       await this.#look(shard, Math.min(LOOK_MS_MAX, endMs - performance.now()))
@@ -248,6 +248,11 @@ export class IndexClient implements IndexPort {
         throw this.#unreachable(this.#unmet, 'not-applied')
       await sleep(AGAIN_MS)
     }
+  }
+
+  #leave(node: Met): void {
+    node.calls -= 1
+    this.#closeForgotten(node)
   }
 
   #best(shard: number): Met | undefined {
