@@ -184,7 +184,7 @@ export class ReplyWriter {
 
   #integer(value: number | bigint): void {
     if (typeof value === 'bigint' || value < 0 || value > SMALL_MAX) {
-      this.#ascii(`:${value}\r\n`)
+      this.#ascii(`:${wholeText(value)}\r\n`)
       return
     }
     let digits = 1
@@ -237,13 +237,16 @@ export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'nan'
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf'
   if (Object.is(value, -0)) return '-0'
-  // As a number, one beyond 2^53 would be written with fewer digits.
-  if (Number.isInteger(value) && Math.abs(value) < 1e17)
-    return Number.isSafeInteger(value) ? String(value) : String(BigInt(value))
+  if (Number.isInteger(value) && Math.abs(value) < 1e17) return wholeText(value)
   const [mantissa, exponent] = value.toExponential(16).split('e') as [string, string]
   const power = Number(exponent)
   if (power >= -4 && power < 17) return trimmed(value.toFixed(Math.min(100, 16 - power)))
   return `${trimmed(mantissa)}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
+}
+
+/** All digits: JavaScript leaves some out beyond 2^53. */
+function wholeText(value: number | bigint): string {
+  return typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : String(BigInt(value))
 }
 
 function trimmed(decimal: string): string {

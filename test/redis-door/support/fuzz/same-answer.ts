@@ -28,6 +28,13 @@ export function shownAnswer(command: Command, reply: Reply, queued: readonly Com
   const text = shownReply(command, reply)
   // Redis keeps the sign of a zero in long sets only; see the differences in docs/redis.md.
   if (name.startsWith('Z')) return text.replace(/(?<![\w.-])-0(?![\w.])/g, '0')
+  if (name.startsWith('X')) return shownStream(name, text)
+  return text
+}
+
+/** Counts beyond 2^53 are rounded: see the same table. Ids, which are quoted, are not. */
+function shownStream(name: string, shown: string): string {
+  const text = shown.replace(/(?<=[,[])\d{16,}(?=[,\]])/g, (count) => String(Number(count)))
   return name === 'XINFO' ? text.replace(/"idle",\d+/g, 'idle') : text
 }
 
