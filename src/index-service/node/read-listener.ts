@@ -27,7 +27,8 @@ export class ReadListener {
       const domain = device.createProtectionDomain()
       const listener = (await listen({ address, domain })).unref()
       const opened = new ReadListener(device, domain, listener, { address: told, port: listener.port })
-      void opened.#serve()
+      // Without its device no one READs, and clients ask the node.
+      void opened.#serve().catch(() => opened.close())
       return opened
     } catch (error) {
       device.close()
@@ -47,7 +48,7 @@ export class ReadListener {
 
   async #accept(request: ConnectionRequest): Promise<void> {
     const rights = { domain: this.domain, access: Access.RemoteRead, maxSendRequests: 1, maxReceiveRequests: 1 }
-    // A client that has gone meanwhile is none.
+    // The client may have gone meanwhile.
     const connection = await request.accept(rights).catch(() => undefined)
     if (connection === undefined) return
     this.#connections.add(connection.unref())
