@@ -470,8 +470,9 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         this.#mayRead(numberAt(bytes, 0), numberAt(bytes, 8))
         return true
       case News.SnapshotWanted:
-        this.#orFail('snapshot', () =>
-          this.#process!.offerSnapshot(this.#applier.index, packChunks(takeSnapshot(this.#applier))),
+        this.#orStop(
+          () => this.#process!.offerSnapshot(this.#applier.index, packChunks(takeSnapshot(this.#applier))),
+          'snapshot',
         )
         return true
       case News.Restore:
@@ -496,15 +497,21 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     this.close().catch(() => {})
   }
 
-  /** False if it threw: a replica that has no state to give or to go on from is of no use. */
-  #orFail(what: 'snapshot' | 'restore', run: () => void): boolean {
+  /**
+   * False if this replica has stopped, since it cannot go on: another release has written what is unknown here, or the
+   * machine threw, which has no state to give or to go on from. `what` is what it was asked for.
+   */
+  #orStop(run: () => void, what?: 'snapshot' | 'restore'): boolean {
     try {
       run()
       return true
     } catch (cause) {
-      if (cause instanceof DefectError) throw cause
-      const message = `${what}() of the machine threw: ${messageOfThrown(cause)}; mend it, and replicate() again`
-      this.fail(cause instanceof ConsensusError ? cause : new ConsensusError('MACHINE', message, { cause }))
+      if (cause instanceof ConsensusError) this.fail(cause)
+      else if (what === undefined || cause instanceof DefectError) throw cause
+      else {
+        const message = `${what}() of the machine threw: ${messageOfThrown(cause)}; mend it, and replicate() again`
+        this.fail(new ConsensusError('MACHINE', message, { cause }))
+      }
       return false
     }
   }
@@ -515,7 +522,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const payload = bytes.subarray(ENTRY_HEAD_BYTES)
     const term = head.getUint32(16, true)
     const entry = { index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload }
-    if (!this.#understands(() => this.#applier.apply(entry))) return
+    if (!this.#orStop(() => this.#applier.apply(entry))) return
     const { index } = this.#applier
     this.#meter.applied(index)
     this.#meter.proposing(this.#session.size)
@@ -524,18 +531,6 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     this.#onApplied(index)
     this.#answerReads()
     this.#changed.wake()
-  }
-
-  /** What another release has written may be unknown here: this replica stops before it. */
-  #understands(apply: () => void): boolean {
-    try {
-      apply()
-      return true
-    } catch (error) {
-      if (!(error instanceof ConsensusError)) throw error
-      this.fail(error)
-      return false
-    }
   }
 
   /** Every process there has a release that knows a later format. It may be lost with a leader. */
@@ -575,7 +570,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #restore(number: number): boolean {
     const restore = this.#process!.takeRestore(number)
     if (restore === undefined) return false
-    if (!this.#orFail('restore', () => restoreSnapshot(this.#applier, unpackChunks(restore.bytes)))) return true
+    if (!this.#orStop(() => restoreSnapshot(this.#applier, unpackChunks(restore.bytes)), 'restore')) return true
     this.#configured(restore.configuration)
     this.#leads(restore.term, restore.leader)
     // The outcomes of this process's commands may be in it: they are told to those who propose them again.
