@@ -480,7 +480,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     provider.setRateLimit(bytesPerSecond === Number.POSITIVE_INFINITY ? 0 : bytesPerSecond)
   }
 
-  /** The limit in force, in bytes per second; `Infinity` if there is none. */
+  /** The limit in force, in bytes per second; `Infinity` without one. */
   get rateLimit(): number {
     this.assertOpen()
     return this.provider.rateLimit || Number.POSITIVE_INFINITY

@@ -376,9 +376,9 @@ export class Index implements AsyncDisposable {
   }
 
   /**
-   * Where the string at a key lies in memory of a node; undefined if there is none. A program can read it itself, or
-   * READ it. Read the bytes first, and after them the words of `unchanged`. If they have the values that are given
-   * here, the bytes are the whole value, and the node had no newer one. Otherwise ask again.
+   * Where the string at a key lies in memory of a node; undefined without such a key. A program can then read the value
+   * itself, or READ it from another machine. First come the bytes, then the words of `unchanged`. If these have the
+   * values that are given here, the bytes are the whole value, and the node had no newer one. Otherwise ask again.
    *
    * A node that no longer leads does not learn of newer values: {@link Index.versions} tells.
    * @throws IndexError `ERR_AETHER_INDEX_UNREACHABLE` if no memory that is reached has it, `…_WRONG_TYPE`

@@ -55,7 +55,7 @@ export class Router {
     return line
   }
 
-  /** All that has come in this turn of the event loop was asked for. */
+  /** Send what waits at all lines: nothing more comes in this turn of the event loop. */
   send(): void {
     for (const line of this.#lines.values()) line.send()
   }

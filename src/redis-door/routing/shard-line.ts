@@ -83,7 +83,7 @@ export class ShardLine {
     this.#sending ??= setImmediate(() => this.send())
   }
 
-  /** Wait for no more calls. */
+  /** Send what has come, without waiting for more. */
   send(): void {
     if (this.#sending === undefined) return
     clearImmediate(this.#sending)
