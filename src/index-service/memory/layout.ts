@@ -48,8 +48,8 @@
  *    a part of the key of a record: see `record-format.ts`.
  * 5. Segments of marks and counts hold nothing else and are never used again: readers write there, too. See
  *    `use-marks.ts` and `use-counts.ts`.
- * 6. Words 13 and 14 tell the table from others. Word 15 is even and the same before and after: calls that are one
- *    change were not seen in between, nor was the table between being emptied and the next entry that was applied.
+ * 6. Words 13 and 14 tell the table from others. Word 15 is even and the same before and after. So calls that are
+ *    one change were not seen in between. Nor was an emptied table, before the next entry was applied to it.
  * 7. Segments move only while word 3 stays or grows: a place that a reader holds is within a chunk for ever.
  *
  * The bounded waste and the cleaning are those of log-structured memory (Rumble, Kejriwal and Ousterhout,
