@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { soon } from '../runtime/index.ts'
 import type { Outcome } from './machine/outcome.ts'
 import { COMMAND_HEAD_BYTES, FRAGMENT_HEAD_BYTES, RecordWriter } from './machine/records.ts'
 import { CELL_HEADER_BYTES } from './replica/cell.ts'
@@ -136,7 +137,7 @@ export class Proposals {
   #sendSoon(): void {
     if (this.#isFlushing || this.#waiting.length === 0) return
     this.#isFlushing = true
-    queueMicrotask(() => {
+    soon(() => {
       this.#isFlushing = false
       this.#sendWaiting()
     })

@@ -11,7 +11,7 @@ export interface LocalAgentOptions {
   readonly seed: number
   /** Receives the machine's unsolicited notes, later. */
   readonly onNote: (note: unknown) => void
-  /** The machine has had its turns. Called at once, also out of {@link LocalAgent.ring}. */
+  /** The machine has done something in its turns. Called at once, also out of {@link LocalAgent.ring}. */
   readonly onTurned: () => void
 }
 
@@ -45,6 +45,8 @@ export class LocalAgent {
   #timer: NodeJS.Timeout | undefined
   #timerNs = Number.POSITIVE_INFINITY
   #isTurning = false
+  /** A turn had something to do since this was told. */
+  #hasTurned = false
   #sleepsSoon = false
   #closed = false
 
@@ -103,6 +105,12 @@ export class LocalAgent {
     this.#turns()
     this.#isTurning = false
     this.#sleepSoon()
+    this.#tell()
+  }
+
+  #tell(): void {
+    if (!this.#hasTurned) return
+    this.#hasTurned = false
     this.#onTurned()
   }
 
@@ -121,7 +129,9 @@ export class LocalAgent {
       for (const command of commands) this.#obey(command)
     }
     const due = this.#timers.runDue(this.#now)
-    return this.#machine.turn() || due || commands.length > 0
+    const any = this.#machine.turn() || due || commands.length > 0
+    this.#hasTurned ||= any
+    return any
   }
 
   #obey({ name, payload, resolve, reject }: Command): void {
@@ -145,10 +155,12 @@ export class LocalAgent {
   #sleep(): void {
     this.#isTurning = true
     const sleeps = this.#turns() && this.#machine.prepareSleep()
+    // To prepare may take a turn, too.
+    this.#hasTurned ||= !sleeps
     this.#isTurning = false
     this.#watch()
     this.#setTimer()
-    this.#onTurned()
+    this.#tell()
     if (!sleeps) this.#sleepSoon()
   }
 

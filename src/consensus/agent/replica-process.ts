@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { native, type Watcher } from '../../native/index.ts'
-import { Agent, KeepAlive, LocalAgent, LookBudget } from '../../runtime/index.ts'
+import { Agent, KeepAlive, LocalAgent, LookBudget, soon } from '../../runtime/index.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import type { ReplicaSight } from '../replica/replica-head.ts'
@@ -114,7 +114,8 @@ export class ReplicaProcess {
   expect(): void {
     this.#expected += 1
     this.#keepAlive.hold()
-    this.#schedule()
+    // A local agent says so itself.
+    if (!this.#isLocal) this.#schedule()
   }
 
   unexpect(): void {
@@ -230,7 +231,7 @@ export class ReplicaProcess {
   #turnedSoon(): void {
     if (this.#takesSoon) return
     this.#takesSoon = true
-    queueMicrotask(() => {
+    soon(() => {
       this.#takesSoon = false
       this.#turned()
     })

@@ -1,8 +1,8 @@
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
+import type { AcceptorLink } from './acceptor-link.ts'
 import { type Entry, writeCell } from './cell.ts'
 import { BANKS, HeadWord, LOOK_BYTES, type ReplicaLayout } from './layout.ts'
 import type { LogHistory } from './log-history.ts'
-import type { ReplicaLink } from './replica-link.ts'
 import { isOfLap, isOfLaterLap, lapOf, packWord, type SlotState, unpackWord } from './slot-word.ts'
 
 const trace = traceChannel('consensus')
@@ -51,7 +51,7 @@ export interface AcceptedPlace {
  */
 export class AcceptorView {
   readonly id: number
-  readonly link: ReplicaLink
+  readonly link: AcceptorLink
   /** All entries up to this one are stored there as decided, or by this leader. */
   stored = 0
   /** The acceptor has taken all entries up to this one. */
@@ -94,7 +94,7 @@ export class AcceptorView {
   #hasNews = false
 
   /** `isOther`: its memory is not the leader's own. */
-  constructor(id: number, link: ReplicaLink, frame: number, leader: AcceptorsLeader, isOther: boolean) {
+  constructor(id: number, link: AcceptorLink, frame: number, leader: AcceptorsLeader, isOther: boolean) {
     this.id = id
     this.#isOther = isOther
     this.link = link

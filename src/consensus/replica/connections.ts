@@ -8,7 +8,9 @@ import {
   type ProtectionDomain,
   type RemoteEndpoint,
 } from '../../verbs/index.ts'
+import type { AcceptorLink } from './acceptor-link.ts'
 import { HeadWord, LOOK_BYTES } from './layout.ts'
+import { OwnLink } from './own-link.ts'
 import { RECEIVES_MAX, REQUESTS_MAX, type RemoteRegion, ReplicaLink } from './replica-link.ts'
 import { ReplicaMemory } from './replica-memory.ts'
 import { currentNsOf, type ReplicaSettings } from './settings.ts'
@@ -74,8 +76,8 @@ export interface ConnectionsOptions {
 }
 
 /**
- * A replica's memory, and its connections to other replicas and to itself. A device's atomics are atomic among
- * themselves only, so its own memory is reached as that of others is.
+ * A replica's memory, and its connections to other replicas and to itself. The atomics of some devices
+ * are atomic among themselves only: there its own memory is reached as that of others is.
  */
 export class Connections implements Iterable<Peer> {
   readonly domain: ProtectionDomain
@@ -93,7 +95,9 @@ export class Connections implements Iterable<Peer> {
   readonly #dead = new Set<number>()
   /** Those of them that may still finish a WRITE. */
   readonly #unfenced = new Set<number>()
-  #self: ReplicaLink
+  /** Its own memory is reached directly where the device lets the processor's atomics be. */
+  readonly #own: OwnLink | undefined
+  #self: ReplicaLink | undefined
 
   constructor(options: ConnectionsOptions) {
     const { id, settings, device } = options
@@ -105,11 +109,13 @@ export class Connections implements Iterable<Peer> {
     this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
     this.memory = new ReplicaMemory(this.domain, settings, id)
     this.selfFrame = this.memory.frameFor(id)!
-    this.#self = this.#newSelf()
+    const { region, layout } = this.memory
+    if (this.#device.attributes.atomics === 'global') this.#own = new OwnLink(region.bytes, layout.headBytes)
+    else this.#self = this.#newSelf()
   }
 
-  get self(): ReplicaLink {
-    return this.#self
+  get self(): AcceptorLink {
+    return this.#own ?? this.#self!
   }
 
   get(id: number): Peer | undefined {
@@ -204,7 +210,7 @@ export class Connections implements Iterable<Peer> {
   /** Connections that broke are made again by the one with the lower id. */
   mend(): void {
     const { id, events } = this.#options
-    if (this.#self.broken !== undefined) {
+    if (this.#self?.broken !== undefined) {
       this.#byNumber.delete(this.#self.number)
       this.#self.close()
       this.#self = this.#newSelf()
@@ -225,7 +231,8 @@ export class Connections implements Iterable<Peer> {
   /** Take what has completed. True if anything has. */
   reap(): boolean {
     const batch = this.#batch
-    let any = false
+    let any = this.#own?.tell() === true
+    if (this.#own !== undefined && this.#peers.size === 0) return any
     for (let count = this.#queue.poll(batch); count > 0; count = this.#queue.poll(batch)) {
       any = true
       for (let row = 0; row < count; row += 1) this.#byNumber.get(batch.queuePairNumber[row]!)?.completed(batch, row)
@@ -235,7 +242,7 @@ export class Connections implements Iterable<Peer> {
 
   /** What completes from here on makes the descriptor readable. A replica that is alone has nothing under way. */
   arm(): void {
-    if (this.#peers.size === 0 && !this.#self.isAwaited) return
+    if (this.#peers.size === 0 && this.#self?.isAwaited !== true) return
     this.#channel.drain()
     this.#queue.arm()
   }

@@ -1,11 +1,11 @@
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import { RecordWriter } from '../machine/records.ts'
+import type { AcceptorLink } from './acceptor-link.ts'
 import { type AcceptorsLeader, AcceptorView, WAKE_NS } from './acceptor-view.ts'
 import { type AcceptedEntry, CELL_HEADER_BYTES, type Entry, EntryFlag, readCell } from './cell.ts'
 import { type Configuration, encodeConfiguration, majorityOf } from './configuration.ts'
 import type { ReplicaLayout } from './layout.ts'
 import type { LogHistory } from './log-history.ts'
-import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaSettings } from './settings.ts'
 
 const trace = traceChannel('consensus')
@@ -15,7 +15,7 @@ export interface ProposerHost {
   readonly settings: ReplicaSettings
   readonly layout: ReplicaLayout
   readonly history: LogHistory
-  readonly configuration: Configuration
+  configuration(): Configuration
   /** This replica's. */
   readonly id: number
   /** Milliseconds since 1970. */
@@ -126,7 +126,7 @@ export class Proposer implements AcceptorsLeader {
   }
 
   /** There is a connection to a replica. `frame`: where its memory has room for this leader's values. */
-  add(id: number, link: ReplicaLink, frame: number): void {
+  add(id: number, link: AcceptorLink, frame: number): void {
     const acceptor = new AcceptorView(id, link, frame, this, id !== this.#host.id)
     this.acceptors.set(id, acceptor)
     acceptor.begin()
@@ -171,7 +171,7 @@ export class Proposer implements AcceptorsLeader {
   }
 
   yieldsTo({ id }: AcceptorView): boolean {
-    const votes = this.#host.configuration.voters.some((voter) => voter.id === id)
+    const votes = this.#host.configuration().voters.some((voter) => voter.id === id)
     if (votes && !this.#isOver) this.#host.behind()
     return votes
   }
@@ -220,8 +220,8 @@ export class Proposer implements AcceptorsLeader {
    * again may have promised another, while what it had in memory before can still be read.
    */
   confirm(done: () => void): void {
-    const { voters } = this.#host.configuration
-    let left = majorityOf(this.#host.configuration)
+    const { voters } = this.#host.configuration()
+    let left = majorityOf(this.#host.configuration())
     for (const { id } of voters) {
       const acceptor = this.acceptors.get(id)
       acceptor?.confirm(() => {
@@ -239,7 +239,6 @@ export class Proposer implements AcceptorsLeader {
       if (entry.term === this.term && (entry.flags & EntryFlag.Begin) !== 0) this.isReady = true
       this.#host.decided(entry)
       if (this.#isOver) return
-      this.#hasMoved = true
     }
   }
 
@@ -255,7 +254,6 @@ export class Proposer implements AcceptorsLeader {
       if (entry === undefined) return
       if (this.#open.length === 0) this.#movedNs = this.#host.nowNs()
       this.#open.push(entry)
-      this.#hasMoved = true
     }
   }
 
@@ -269,7 +267,7 @@ export class Proposer implements AcceptorsLeader {
         return this.#entry(index, 0, NOTHING)
       }
     // Replicas that come later learn from the log which ones vote.
-    if (index === 1) this.#configuration ??= this.#host.configuration
+    if (index === 1) this.#configuration ??= this.#host.configuration()
     else if (!this.#begun) {
       this.#begun = true
       this.caughtUpNs = this.#host.nowNs()
@@ -351,13 +349,13 @@ export class Proposer implements AcceptorsLeader {
 
   /** Whether it holds for a majority of the voters. */
   #count(holds: (acceptor: AcceptorView) => boolean): boolean {
-    const { voters } = this.#host.configuration
+    const { voters } = this.#host.configuration()
     let count = 0
     for (const { id } of voters) {
       const acceptor = this.acceptors.get(id)
       if (acceptor?.isHeld === true && holds(acceptor)) count += 1
     }
-    return count >= majorityOf(this.#host.configuration)
+    return count >= majorityOf(this.#host.configuration())
   }
 }
 

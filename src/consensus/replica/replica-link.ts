@@ -14,6 +14,7 @@ import {
   type RemoteEndpoint,
   VerbsError,
 } from '../../verbs/index.ts'
+import type { AcceptorLink } from './acceptor-link.ts'
 
 /** Memory of the peer, by address and key. */
 export interface RemoteRegion {
@@ -65,7 +66,7 @@ export interface LinkEvents {
  * The connection of a replica to another, or to itself: one-sided requests and short messages, in order. Nothing waits:
  * what does not fit is kept, and posted later in order. When the link breaks, no `done` is called any more.
  */
-export class ReplicaLink {
+export class ReplicaLink implements AcceptorLink {
   /** Why it broke; undefined while it has not. */
   broken: string | undefined
   remote: RemoteRegion = { address: 0, key: 0 }

@@ -593,16 +593,12 @@ export class Replica {
     this.#connections.memory.left = term - 1
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
     const { settings, runtime, clockMs } = this.#options
-    const host = this
     this.#leader = new Proposer(term, {
       settings,
       layout: this.#connections.memory.layout,
-      get history() {
-        return host.#history
-      },
-      get configuration() {
-        return host.#configuration!
-      },
+      // A leader takes no snapshot of another.
+      history: this.#history,
+      configuration: () => this.#configuration!,
       clockMs,
       nowNs: () => runtime.now(),
       later: (delayNs, act) => runtime.timers.at(runtime.now() + delayNs, act),

@@ -30,6 +30,8 @@ export class SimulatedCluster {
   readonly names: Stream
   readonly gigabitsPerSecond: number
   /** @internal */
+  readonly atomics: 'device' | 'global'
+  /** @internal */
   readonly xrcDomains: Map<string, XrcMembers> = new Map<string, XrcMembers>()
   readonly #adapter: AdapterOptions
   readonly #advanceOnPoll: boolean
@@ -47,6 +49,7 @@ export class SimulatedCluster {
     this.network = new Network(this.kernel, network)
     this.names = new Stream(seed, 'names', undefined)
     this.gigabitsPerSecond = network.gigabitsPerSecond
+    this.atomics = options.atomics ?? 'device'
     this.#adapter = withDefaults(defaultAdapter, options.adapter)
     this.#advanceOnPoll = options.advanceOnPoll ?? false
     this.#onClose = onClose

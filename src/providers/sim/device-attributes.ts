@@ -26,7 +26,7 @@ export const simCapabilities: PairCapabilities = {
   loadStore: false,
 }
 
-export function deviceAttributes(name: string): DeviceAttributes {
+export function deviceAttributes(name: string, atomics: 'device' | 'global'): DeviceAttributes {
   return {
     name,
     provider: 'sim',
@@ -43,7 +43,7 @@ export function deviceAttributes(name: string): DeviceAttributes {
     maxMessageBytes: MAX_MESSAGE_BYTES,
     maxReadAtomic: MAX_READ_ATOMIC,
     maxInitiatorReadAtomic: MAX_READ_ATOMIC,
-    atomics: 'device',
+    atomics,
     maxProtectionDomains: MANY,
     maxSharedReceiveQueues: MANY,
     maxSharedReceiveRequests: MAX_REQUESTS,

@@ -38,6 +38,7 @@ interface DeviceCluster extends SimClusterContext {
   readonly network: Network
   readonly names: Stream
   readonly gigabitsPerSecond: number
+  readonly atomics: 'device' | 'global'
   readonly xrcDomains: Map<string, XrcMembers>
   /** A program outside the simulation has found nothing to do. */
   polled(): void
@@ -75,7 +76,7 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.host = host
     this.gid = gid
     this.network = cluster.network
-    this.attributes = deviceAttributes(name)
+    this.attributes = deviceAttributes(name, cluster.atomics)
     this.dma = new Dma(host)
     this.keys = new KeyTable(this.space, cluster.names)
     this.#physical = physicalBytes === 0 ? undefined : this.space.allocate(physicalBytes)
@@ -194,8 +195,8 @@ export class SimDevice implements ProviderDevice, HostListener {
   }
 
   /**
-   * Change one word, not before `fromNs`, when no other atomic of the device is under way. Returns when it is done. The
-   * processor and WRITEs are not kept out between its read and its write.
+   * Change one word, not before `fromNs`, when no other atomic of the device is under way. Returns when it is done.
+   * WRITEs are not kept out between its read and its write, nor is the processor, unless atomics are `global`.
    */
   atomically(fromNs: number, { block, offset }: Piece, change: (old: bigint) => bigint): number {
     const readNs = Math.max(fromNs, this.#atomicFreeNs)
@@ -204,6 +205,10 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.host.kernel.at(readNs, () => {
       const old = block.word(offset)
       const next = change(old)
+      if (this.attributes.atomics === 'global') {
+        if (next !== old) block.setWord(offset, next)
+        return
+      }
       this.host.kernel.at(writeNs, () => {
         if (next !== old) block.setWord(offset, next)
       })

@@ -1,4 +1,11 @@
-import { checkBoolean, checkFunction, checkIterable, checkOptions, type OptionNames } from '../../native/index.ts'
+import {
+  checkBoolean,
+  checkFunction,
+  checkIterable,
+  checkOptions,
+  mustBe,
+  type OptionNames,
+} from '../../native/index.ts'
 import type { SimulatedFault } from './fault.ts'
 import { checkFactor, checkProbability, checkTime } from './numbers.ts'
 import type { Choose } from './stream.ts'
@@ -10,6 +17,8 @@ import type { Choose } from './stream.ts'
 export interface SimulationOptions {
   readonly network?: Partial<NetworkOptions>
   readonly adapter?: Partial<AdapterOptions>
+  /** Atomics of a device and of its host's processor exclude each other: `attributes.atomics`. Default: `device`. */
+  readonly atomics?: 'device' | 'global'
   /**
    * What happens at given times. To shorten a failing run, leave some out: random decisions elsewhere do not change.
    */
@@ -95,6 +104,7 @@ export const defaultAdapter: AdapterOptions = {
 const simulationNames: OptionNames<SimulationOptions> = {
   network: true,
   adapter: true,
+  atomics: true,
   faults: true,
   advanceOnPoll: true,
   choose: true,
@@ -127,9 +137,11 @@ const adapterChecks: Readonly<Record<keyof AdapterOptions, Check>> = {
 /** @throws ArgumentError; faults are checked where they are injected. */
 export function checkSimulationOptions(options: SimulationOptions): void {
   checkOptions('openSimulatedCluster', options, simulationNames)
-  const { network, adapter, faults, advanceOnPoll, choose } = options
+  const { network, adapter, atomics, faults, advanceOnPoll, choose } = options
   checkNumbers('options.network', network, networkChecks)
   checkNumbers('options.adapter', adapter, adapterChecks)
+  if (atomics !== undefined && atomics !== 'device' && atomics !== 'global')
+    throw mustBe('options.atomics', "'device' or 'global'", atomics)
   if (faults !== undefined) checkIterable('options.faults', faults, 'faults')
   if (advanceOnPoll !== undefined) checkBoolean('options.advanceOnPoll', advanceOnPoll)
   if (choose !== undefined) checkFunction('options.choose', choose, 'which takes a count and a name')

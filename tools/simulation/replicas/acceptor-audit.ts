@@ -123,8 +123,8 @@ export class AcceptorAudit {
   look(): void {
     for (const watched of this.#watched) {
       const { live, before } = watched
-      // What lies before is of no interest here.
-      for (let at = PROMISE_AT; at < live.length; at += 1) if (live[at] !== before[at]) this.#changed(watched, at)
+      // What lies before is of no interest here. Slots come before commits, which may have changed in the same event.
+      for (let at = live.length - 1; at >= PROMISE_AT; at -= 1) if (live[at] !== before[at]) this.#changed(watched, at)
       if (watched.disk !== undefined) this.#checkTaken(watched, watched.disk)
     }
     if (this.#unseen.size > 0) this.#lookAgain()

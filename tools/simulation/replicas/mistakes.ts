@@ -75,7 +75,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'learners keep a voter from leading',
     breaks: 'no one leads any more after a leader that had told learners of an entry, and not the voters',
-    find: 'const votes = this.#host.configuration.voters.some((voter) => voter.id === id);',
+    find: 'const votes = this.#host.configuration().voters.some((voter) => voter.id === id);',
     replace: 'const votes = true;',
     hasDisks: true,
     shape: 'absence',
@@ -158,13 +158,19 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'majority of the first voters',
     breaks: 'after a change, the old configuration still decides',
-    find: 'return host.#configuration;',
-    replace: 'return host.#configurations[0].configuration;',
+    find: 'configuration: () => this.#configuration,',
+    replace: 'configuration: () => this.#configurations[0].configuration,',
+  },
+  {
+    name: 'own words are not compared',
+    breaks: 'a leader takes a slot of its own memory that has promised a later term',
+    find: 'const before = Atomics.compareExchange(this.#words, offset / 8, expected, next);',
+    replace: 'const before = Atomics.exchange(this.#words, offset / 8, next) && expected;',
   },
   {
     name: 'all have to store',
     breaks: 'one that has ended stops the log',
-    find: 'return count >= majorityOf(this.#host.configuration);',
+    find: 'return count >= majorityOf(this.#host.configuration());',
     replace: 'return count >= voters.length;',
   },
   // ---- preparing and adopting
@@ -428,7 +434,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'reads confirmed by one',
     breaks: 'a leader that was replaced answers reads',
-    find: 'let left = majorityOf(this.#host.configuration);',
+    find: 'let left = majorityOf(this.#host.configuration());',
     replace: 'let left = 1;',
   },
   {

@@ -30,6 +30,8 @@ export interface ReplicaPlan {
   readonly joins: readonly number[]
   /** Undefined where replicas keep everything in memory. */
   readonly disks: DiskPlan | undefined
+  /** With `global` a leader reaches its own memory directly. */
+  readonly atomics: 'device' | 'global'
   /** One replica founds the log, and all others come to it. Else all are voters from the start. */
   readonly isFoundedByOne: boolean
 }
@@ -85,6 +87,7 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
     strikes,
     joins: Array.from({ length: stream.below(3) }, () => stream.between(0, RUN_NS)),
     disks: undefined,
+    atomics: new Stream(seed, 'atomics', undefined).chance(0.5) ? 'global' : 'device',
     isFoundedByOne: false,
     ...changes,
   }

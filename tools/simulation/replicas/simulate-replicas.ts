@@ -51,7 +51,7 @@ export interface ReplicaRunResult {
 
 /** Play a plan: replicas in virtual time, their clients, and what goes wrong. */
 export function simulateReplicas(plan: ReplicaPlan): ReplicaRunResult {
-  using cluster = openSimulatedCluster(plan.seed, optionsOf(plan.hazards))
+  using cluster = openSimulatedCluster(plan.seed, { ...optionsOf(plan.hazards), atomics: plan.atomics })
   using marks = new Marks()
   const run = new ReplicaRun(plan, cluster, marks)
   const violation = run.play()
