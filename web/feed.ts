@@ -1,4 +1,5 @@
 import type {
+  ArraysFrame,
   HistogramFrame,
   IndexFrame,
   LinkFrame,
@@ -39,6 +40,9 @@ export class Feed {
   indexes: readonly IndexFrame[] | undefined
   /** Grows with every change of the indexes. */
   indexesStamp = 0
+  /** The same of arrays. */
+  arrays: ArraysFrame | undefined
+  arraysStamp = 0
   readonly histograms = new Map<string, HistogramFrame>()
   /** Grows with every change of the histograms. */
   histogramsStamp = 0
@@ -88,6 +92,7 @@ export class Feed {
     else if (message.event === 'structures') this.structures.take(message.data, this.look)
     else if (message.event === 'machines') this.machines.take(message.data, this.look)
     else if (message.event === 'indexes') this.#takeIndexes(message.data.indexes)
+    else if (message.event === 'arrays') this.#takeArrays(message.data)
     else {
       this.histogramsStamp += 1
       if (message.data.isWhole) this.histograms.clear()
@@ -160,6 +165,7 @@ export class Feed {
     this.structures.clear()
     this.machines.clear()
     this.#takeIndexes(undefined)
+    this.#takeArrays(undefined)
     this.times.length = 0
     this.totalBytes.length = 0
   }
@@ -167,6 +173,11 @@ export class Feed {
   #takeIndexes(indexes: readonly IndexFrame[] | undefined): void {
     this.indexes = indexes
     this.indexesStamp += 1
+  }
+
+  #takeArrays(arrays: ArraysFrame | undefined): void {
+    this.arrays = arrays
+    this.arraysStamp += 1
   }
 
   #clearPages(pages: number): void {

@@ -1,4 +1,5 @@
 import type {
+  ArraysFrame,
   HistogramsFrame,
   IndexesFrame,
   LookFrame,
@@ -54,6 +55,9 @@ export class Live implements Source {
     )
     stream.addEventListener('indexes', (event) =>
       feed.take({ event: 'indexes', data: JSON.parse(event.data) as IndexesFrame }),
+    )
+    stream.addEventListener('arrays', (event) =>
+      feed.take({ event: 'arrays', data: JSON.parse(event.data) as ArraysFrame }),
     )
     stream.addEventListener('open', () => {
       feed.connected = true

@@ -1,4 +1,5 @@
 import type { SessionFrame } from '../src/dashboard/wire.ts'
+import { ArraysView } from './arrays-view.ts'
 import { forgetColours } from './canvas.ts'
 import { ClusterView } from './cluster-view.ts'
 import { make } from './dom.ts'
@@ -30,6 +31,7 @@ const views: readonly View[] = [
   new HistogramsView(feed),
   new EventLogView(feed),
   new IndexesView(feed),
+  new ArraysView(feed),
 ]
 
 const dot = make('span', { class: 'dot' })
@@ -37,7 +39,7 @@ const space = make('span', { class: 'space' })
 const problem = make('p', { class: 'problem', role: 'alert' })
 const facts = ['nodes', 'epoch', 'memory', 'traffic', 'page waits'].map((name) => ({ name, value: make('b', {}, '–') }))
 const tabs = views.map((view, index) =>
-  make('button', { role: 'tab', click: () => show(view) }, view.title, make('kbd', {}, index + 1)),
+  make('button', { role: 'tab', click: () => show(view) }, view.title, make('kbd', {}, (index + 1) % 10)),
 )
 const theme = make(
   'button',
@@ -127,8 +129,8 @@ addEventListener('keydown', (event) => {
   const isOwn =
     event.target instanceof HTMLInputElement ||
     (event.target instanceof HTMLButtonElement && [' ', 'Enter'].includes(event.key))
-  if (isOwn && !/^[[\],.1-9t]$/.test(event.key)) return
-  const view = views[Number(event.key) - 1]
+  if (isOwn && !/^[[\],.0-9t]$/.test(event.key)) return
+  const view = /^[0-9]$/.test(event.key) ? views[(Number(event.key) + 9) % 10] : undefined
   if (view !== undefined) show(view)
   else if (event.key === 't') turn()
   else if (bar?.key(event) === true) event.preventDefault()

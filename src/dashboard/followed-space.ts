@@ -162,6 +162,7 @@ export class FollowedSpace {
       structureMemory: [],
       machines: [],
       indexes: [],
+      arrays: { arrays: [], moved: [] },
     }
     const problem = this.#problem === undefined ? {} : { problem: this.#problem }
     const space = this.#name ?? ''

@@ -1,5 +1,6 @@
 import { type ObservedMember, processInWords, SpaceObserver } from '../cluster/index.ts'
 import { type JournalLink, observedRegions, type ReadEvent } from '../dsm/index.ts'
+import { ArrayLooks } from './array-looks.ts'
 import { EventStore } from './event-store.ts'
 import { IndexLooks } from './index-looks.ts'
 import { LinkRates } from './link-rates.ts'
@@ -51,6 +52,7 @@ export class ObservedSpace {
   readonly #operations = new OperationRates()
   readonly #machines = new MachineRates()
   readonly #indexes = new IndexLooks()
+  readonly #arrays = new ArrayLooks()
   readonly #events = new EventStore()
   readonly #structures: ObservedStructures
   readonly #knownRegions = new Set<string>()
@@ -120,6 +122,7 @@ export class ObservedSpace {
       structureMemory: memory,
       machines,
       indexes: this.#indexes.next(seen, machines),
+      arrays: this.#arrays.next(seen, machines),
       histograms: seen.flatMap(({ histograms }): readonly HistogramFrame[] => histograms),
       log,
       lostEvents: this.#lostEvents,

@@ -1,5 +1,6 @@
 import { type PageMap, PageReader } from './page-map.ts'
 import type {
+  ArraysFrame,
   Frame,
   HistogramFrame,
   IndexFrame,
@@ -54,6 +55,9 @@ export class Telling {
   /** The same of indexes. */
   #indexes: string | undefined
   #indexesTold: readonly IndexFrame[] | undefined
+  /** The same of arrays. */
+  #arrays: string | undefined
+  #arraysTold: ArraysFrame | undefined
   #isWhole = true
   #loggedUpTo = 0
   #histogramsMs = 0
@@ -73,6 +77,8 @@ export class Telling {
     this.#machinesTold = undefined
     this.#indexes = undefined
     this.#indexesTold = undefined
+    this.#arrays = undefined
+    this.#arraysTold = undefined
     this.#isWhole = true
   }
 
@@ -91,7 +97,7 @@ export class Telling {
     this.#isWhole = false
     const missed = Math.min(log.length, logged - this.#loggedUpTo)
     this.#loggedUpTo = logged
-    const { links, histograms, operations, structures, structureMemory, machines, indexes, ...rest } = frame
+    const { links, histograms, operations, structures, structureMemory, machines, indexes, arrays, ...rest } = frame
     const lines = missed === 0 ? [] : log.slice(-missed)
     const told: Message[] = [
       { event: 'frame', data: { ...rest, log: lines, links: this.#changedLinks(links), isWhole } },
@@ -130,6 +136,12 @@ export class Telling {
       const text = JSON.stringify(indexes)
       if (text !== this.#indexes) told.push({ event: 'indexes', data: { indexes } })
       this.#indexes = text
+    }
+    if (arrays !== this.#arraysTold) {
+      this.#arraysTold = arrays
+      const text = JSON.stringify(arrays)
+      if (text !== this.#arrays) told.push({ event: 'arrays', data: arrays })
+      this.#arrays = text
     }
     for (const region of regions) {
       const data = this.#changedPages(region, source.pages(region), isWhole ? Number.POSITIVE_INFINITY : BLOCKS_MAX)

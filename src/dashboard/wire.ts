@@ -238,6 +238,31 @@ export interface IndexShardFrame {
   readonly evicted: number
 }
 
+/** An array that has a name, as the ranks that have parts of it show it. */
+export interface ArrayFrame {
+  readonly name: string
+  readonly dtype: string
+  /** Of the first four axes. */
+  readonly shape: readonly number[]
+  readonly axes: number
+  /** How each of these is divided: `block`, `cyclic`, `blockCyclic 64`, `replicated`. */
+  readonly partition: readonly string[]
+  /**
+   * Which member has the elements: rows over the first axis and columns over the second, or one row over the only axis.
+   * Longer axes are sampled. -1: none that is shown; -2: every one.
+   */
+  readonly cells: readonly (readonly number[])[]
+  readonly parts: readonly { readonly number: number; readonly elements: number; readonly bytes: number }[]
+}
+
+/**
+ * Named arrays, and what came to each member from others for all arrays; members to which nothing came are left out.
+ */
+export interface ArraysFrame {
+  readonly arrays: readonly ArrayFrame[]
+  readonly moved: readonly { readonly number: number; readonly bytes: number; readonly exchanges: number }[]
+}
+
 /** A line of the event log. */
 export interface LogFrame {
   readonly atMs: number
@@ -267,6 +292,8 @@ export interface Frame {
   readonly machines: readonly MachineFrame[]
   /** By name. The same list at each look until there is a newer one, about once per second. */
   readonly indexes: readonly IndexFrame[]
+  /** By name. The same frame at each look until there is a newer one, about once per second. */
+  readonly arrays: ArraysFrame
   readonly histograms: readonly HistogramFrame[]
   /** New lines. */
   readonly log: readonly LogFrame[]
@@ -277,12 +304,13 @@ export interface Frame {
 /**
  * A look as it is sent to a page that has the previous look. It has only the links that changed, each as
  * {@link LINK_NUMBERS} numbers: from, to, messages, pages, bytes, latency in ns or -1, total bytes. Rates are rounded
- * to whole numbers. Histograms, operations, structures, machines and indexes are sent separately, once per second.
+ * to whole numbers. Histograms, operations, structures, machines, indexes and arrays are sent separately, once per
+ * second.
  */
 export interface LookFrame
   extends Omit<
     Frame,
-    'links' | 'operations' | 'histograms' | 'structures' | 'structureMemory' | 'machines' | 'indexes'
+    'links' | 'operations' | 'histograms' | 'structures' | 'structureMemory' | 'machines' | 'indexes' | 'arrays'
   > {
   readonly links: readonly number[]
   /** All links that were sent before are void. */
@@ -339,6 +367,7 @@ export type Message =
   | { readonly event: 'structures'; readonly data: StructuresFrame }
   | { readonly event: 'machines'; readonly data: MachinesFrame }
   | { readonly event: 'indexes'; readonly data: IndexesFrame }
+  | { readonly event: 'arrays'; readonly data: ArraysFrame }
 
 /**
  * States of pages of one region. Each block has its number and 256 little-endian Uint16 as base64, fewer in the last

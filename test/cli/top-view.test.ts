@@ -37,6 +37,7 @@ function shown(
       structureMemory: [],
       machines,
       indexes,
+      arrays: { arrays: [], moved: [] },
       histograms: [],
       log: [],
     },

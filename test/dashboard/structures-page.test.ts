@@ -94,6 +94,14 @@ describe('the tab of structures, in a real browser', { skip }, () => {
         "[...document.querySelectorAll('#indexes .strip')].map((strip) => [...strip.children].map((part) => part.className).join())",
       )
       assert.deepEqual(strips, ['leads,leads,leads,leads', 'opening,not here,not here,not here'])
+      await browser.press('0')
+      const arrays = "document.querySelector('#arrays').innerText"
+      await browser.until(`/<img.*16 × 32.*float64.*cyclic × replicated/s.test(${arrays})`, 'the names of arrays, too')
+      assert.match(await browser.evaluate<string>(arrays), /all 2 have every element[\s\S]*rank 1\s+\d/)
+      const cells = await browser.evaluate<string[]>(
+        "[...document.querySelectorAll('#arrays .cells span')].slice(0, 3).map((row) => row.children[5].title)",
+      )
+      assert.deepEqual(cells, ['rank 0', 'rank 1', 'rank 0'])
       assert.deepEqual(browser.errors, [])
       assert.equal(await browser.evaluate("'broken' in window"), false)
     } finally {

@@ -158,6 +158,8 @@ export function namespaceAmong(
       // Others that have joined, or gone, have namespaces without it.
       if (among.grows !== true || isTeamOf(among.members!())) await runAwaiting(sharing.team.meet())
       await sharing.team.memory?.close()
+      names.closeOf(sharing)
+      sharing.team.endCounting()
     },
   }
   const isTeamOf = (members: readonly { readonly rank: number }[]): boolean =>

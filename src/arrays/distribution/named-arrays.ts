@@ -8,6 +8,7 @@ import { demand, exchangeFor } from '../graph/demand.ts'
 import type { ArrayNode } from '../graph/node.ts'
 import { type Division, divide, Partition } from '../partitions/partition.ts'
 import { DTYPES, type DTypeName } from '../types/dtype.ts'
+import { ArrayMeter } from './array-meter.ts'
 import { exchanged, nodeOfPart, placed, type Sharing } from './distribution.ts'
 
 /** What an array of a name is, as ranks tell it to each other. */
@@ -76,7 +77,24 @@ export class NamedArrays {
       own.node.close()
     }
     this.#known.set(name, { sharing, node, description })
+    this.#show(sharing, name, node, description)
     return node
+  }
+
+  /** No array of these is used any more. */
+  closeOf(sharing: Sharing): void {
+    for (const known of this.#known.values()) if (known.sharing === sharing) known.node.closed?.()
+  }
+
+  /** An array that several ranks have is seen from outside. */
+  #show({ team }: Sharing, name: string, node: ArrayNode, { dtype, shape, partition }: ArrayDescription): void {
+    const { ranks, rank } = team
+    const elements = node.localShape.reduce((product, extent) => product * extent, 1)
+    const meter = new ArrayMeter(name, { dtype, shape, partition, ranks, rank, elements })
+    node.closed = () => {
+      meter.close()
+      node.closed = undefined
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { copyInto } from '../blocks/copying.ts'
 import { ArrayError, type ArrayErrorKind } from '../errors.ts'
 import { elementsOfPiece, type OwnPiece, type PartMemory, type Place } from '../memory/part-memory.ts'
 import type { DType, Elements } from '../types/dtype.ts'
+import { MovedMeter } from './moved-meter.ts'
 import { type Step, type Steps, waitFor } from './steps.ts'
 
 /** What ranks tell each other in an agreement: numbers, in this order, then those of pieces that a rank has dropped. */
@@ -41,12 +42,11 @@ interface Holdings {
   nextNumber: number
   /** Dropped here, and not told yet. */
   readonly dropped: number[]
-  bytes: number
-  exchanges: number
+  readonly meter: MovedMeter
 }
 
 function newHoldings(): Holdings {
-  return { pieces: new WeakMap(), numbered: new Map(), nextNumber: 1, dropped: [], bytes: 0, exchanges: 0 }
+  return { pieces: new WeakMap(), numbered: new Map(), nextNumber: 1, dropped: [], meter: new MovedMeter() }
 }
 
 /**
@@ -104,12 +104,17 @@ export class Team {
 
   /** What came here from other ranks. */
   get moved(): Moved {
-    const { bytes, exchanges } = this.#holdings
+    const { bytes, exchanges } = this.#holdings.meter
     return { bytes, exchanges }
   }
 
+  /** No arrays are left. */
+  endCounting(): void {
+    this.#holdings.meter.close()
+  }
+
   countMoved(bytes: number): void {
-    this.#holdings.bytes += bytes
+    this.#holdings.meter.moved(bytes)
   }
 
   // ---- agreements
@@ -134,7 +139,7 @@ export class Team {
       if (error !== undefined) throw error
       return [place]
     }
-    this.#holdings.exchanges += 1
+    this.#holdings.meter.exchanges += 1
     const own = new Float64Array(SAID)
     own[Said.Hash] = this.#order
     own[Said.Count] = this.#count

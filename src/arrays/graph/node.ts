@@ -105,6 +105,8 @@ export class ArrayNode {
    * unseen.
    */
   uses = 0
+  /** @internal Told of once no code uses the elements any more. */
+  closed: (() => void) | undefined
   #block: Block | undefined
   #storage: Storage | undefined
   #pending: Pending | undefined
@@ -159,6 +161,7 @@ export class ArrayNode {
   /** @internal Its elements are not there any more. */
   close(): void {
     this.spread?.drop(this)
+    this.closed?.()
     this.#block = undefined
     this.#storage = undefined
     this.#pending = undefined

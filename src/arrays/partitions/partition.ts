@@ -9,6 +9,7 @@ import {
   indexOfPlace,
   lengthOfPart,
   likeAxis,
+  partOf,
   sameAxis,
   wholeAxis,
 } from './axis-partition.ts'
@@ -118,6 +119,13 @@ export class Partition {
     if (this.isReplicated) return 'replicated'
     return this.axes.map(axisText).join(' x ')
   }
+}
+
+/** The first rank that has an element. */
+export function ownerAt({ axes, grid, ranks }: Partition, indices: readonly number[]): number {
+  let position = 0
+  for (const [at, axis] of axes.entries()) position = position * grid[at]! + partOf(axis, indices[at]!)
+  return ranks[position]!
 }
 
 /** The partition with its axes in another order: each rank has what it had. */

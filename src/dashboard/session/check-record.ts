@@ -148,6 +148,15 @@ const indexShard = fields({
   evicted: number,
 })
 const indexNode = fields({ number: rank, bytesMax: number, slow: number, shards: list(indexShard, SHARDS_MAX) })
+const array = fields({
+  name: text,
+  dtype: text,
+  shape: list(number),
+  axes: number,
+  partition: list(text),
+  cells: list(list(number)),
+  parts: list(fields({ number: rank, elements: number, bytes: number })),
+})
 const index = fields({ name: text, shards: whole(SHARDS_MAX), replicas: number, nodes: list(indexNode) })
 
 const checks: Readonly<Record<string, Check>> = {
@@ -178,6 +187,7 @@ const checks: Readonly<Record<string, Check>> = {
   }),
   machines: fields({ machines: list(machine) }),
   indexes: fields({ indexes: list(index) }),
+  arrays: fields({ arrays: list(array), moved: list(fields({ number: rank, bytes: number, exchanges: number })) }),
   events: fields({ region: text, left: number, beginNs: number, events: numbers(EVENT_NUMBERS) }),
   pages: (value) => {
     if (!fields({ region: text, pages: whole(RECORDED_PAGES_MAX), isNew: boolean, blocks: list(Array.isArray) })(value))

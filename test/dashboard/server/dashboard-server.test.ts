@@ -30,6 +30,7 @@ class StillSpace implements DashboardSource {
       structureMemory: [],
       machines: [],
       indexes: [],
+      arrays: { arrays: [], moved: [] },
       histograms: [],
     }
     const log = [{ atMs: this.looks, kind: 'note' as const, text: `${this.looks} `.padEnd(this.lineBytes, '.') }]

@@ -1,4 +1,5 @@
 import type {
+  ArraysFrame,
   DashboardSource,
   Frame,
   IndexFrame,
@@ -44,6 +45,7 @@ export class SyntheticSpace implements DashboardSource {
   #toldStructures: readonly StructureFrame[] = []
   #toldMachines: readonly MachineFrame[] = []
   #toldIndexes: readonly IndexFrame[] = []
+  #toldArrays: ArraysFrame = { arrays: [], moved: [] }
   #events: ReadEvent[] = []
 
   constructor(size: SyntheticSize) {
@@ -115,6 +117,7 @@ export class SyntheticSpace implements DashboardSource {
       ],
       machines: this.#machines(look),
       indexes: this.#indexes(look),
+      arrays: this.#arrays(look),
       histograms: ranks.map((rank) => ({
         name: 'dsm.fault grid',
         slot: rank,
@@ -232,6 +235,25 @@ export class SyntheticSpace implements DashboardSource {
     }))
     this.#toldIndexes = [{ name: this.machineName, shards: 4, replicas: 3, nodes }]
     return this.#toldIndexes
+  }
+
+  /** Another frame at each fifth look: an array whose rows are dealt out, and one that every member has. */
+  #arrays(look: number): ArraysFrame {
+    if (look % 5 !== 1) return this.#toldArrays
+    const members = Math.min(3, this.size.members)
+    const numbers = Array.from({ length: members }, (_, number) => number)
+    const parts = numbers.map((number) => ({ number, elements: 64 * 4, bytes: 2048 }))
+    const of = { dtype: 'float64', axes: 2, shape: [8 * members, 32], parts }
+    const cells = Array.from({ length: 8 * members }, (_, row) => Array.from({ length: 32 }, () => row % members))
+    const name = this.machineName
+    this.#toldArrays = {
+      arrays: [
+        { ...of, name, partition: ['cyclic', 'replicated'], cells },
+        { ...of, name: `${name} everywhere`, partition: ['replicated', 'replicated'], cells: [[-2]] },
+      ],
+      moved: numbers.map((number) => ({ number, bytes: 1024 * look * number, exchanges: look })),
+    }
+    return this.#toldArrays
   }
 
   #change(look: number): void {
