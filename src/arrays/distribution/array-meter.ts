@@ -3,7 +3,7 @@ import type { AxisDivision, Division } from '../partitions/partition.ts'
 import { DTYPES, type DTypeName } from '../types/dtype.ts'
 
 /** Axes beyond these are not shown. */
-export const AXES_SHOWN = 4
+const AXES_SHOWN = 4
 
 const extents = ['extent0', 'extent1', 'extent2', 'extent3'] as const
 const divisions = ['division0', 'division1', 'division2', 'division3'] as const
