@@ -3,7 +3,10 @@ import type { Arrays } from '../../../src/arrays/open-arrays.ts'
 import { randomNumbers } from './random-numbers.ts'
 
 /** The order of the matrix, what its rows are made of, and the eigenvalue that comes out. */
-const CLASSES = { S: { order: 1400, nonzeros: 7, iterations: 15, shift: 10, eigenvalue: 8.5971775078648 } } as const
+const CLASSES = {
+  S: { order: 1400, nonzeros: 7, iterations: 15, shift: 10, eigenvalue: 8.5971775078648 },
+  W: { order: 7000, nonzeros: 8, iterations: 15, shift: 12, eigenvalue: 10.362595087124 },
+} as const
 
 const SEED = 314159265
 const CONDITION = 0.1
