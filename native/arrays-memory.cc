@@ -25,7 +25,8 @@ namespace {
 constexpr size_t kHuge = size_t{2} << 20;
 // What is free and kept for the next results, at most.
 constexpr size_t kFreeBytesMax = size_t{256} << 20;
-// Lent since the collector last ran. Then V8 is asked to look whether it shall run.
+// Lent since the collector last ran. Then V8 is asked to look whether it shall run. Much more would make it begin a full
+// collection, at 64 MiB that it has seen since the last.
 constexpr size_t kLentBytesMax = size_t{56} << 20;
 
 // Less is as fast from malloc.
@@ -65,7 +66,14 @@ struct Pool {
 
   void putBack(Mapped* mapped) {
     if (mapped->length == 0) return;
-    if (ended || unusedBytes + mapped->length > kFreeBytesMax) munmap(mapped->first, mapped->length);
+    // What was left last is wanted next: others go for it.
+    while (!ended && !unused.empty() && unusedBytes + mapped->length > kFreeBytesMax) {
+      const auto shortest = unused.begin();
+      munmap(shortest->second, shortest->first);
+      unusedBytes -= shortest->first;
+      unused.erase(shortest);
+    }
+    if (ended || mapped->length > kFreeBytesMax) munmap(mapped->first, mapped->length);
     else {
       unused.emplace(mapped->length, mapped->first);
       unusedBytes += mapped->length;
@@ -164,7 +172,8 @@ void collect(napi_env env, Pool* pool) {
 
 Mapped takeUnused(Pool* pool, size_t length) {
   const auto found = pool->unused.lower_bound(length);
-  if (found == pool->unused.end() || found->first > length + length / 4) return {};
+  // Much longer ones are for others; but up to four times the length is better than pages that the system must clear.
+  if (found == pool->unused.end() || found->first > 4 * length) return {};
   const Mapped mapped{found->second, found->first};
   pool->unused.erase(found);
   pool->unusedBytes -= mapped.length;
