@@ -25,8 +25,8 @@ namespace {
 constexpr size_t kHuge = size_t{2} << 20;
 // What is free and kept for the next results, at most.
 constexpr size_t kFreeBytesMax = size_t{256} << 20;
-// Lent since the collector last ran. Then V8 is asked to look whether it shall run. Much more would make it begin a full
-// collection, at 64 MiB that it has seen since the last.
+// Lent since the collector last ran. Then V8 is asked to look whether it shall run. At 64 MiB more than after its last
+// full collection it would begin the next one.
 constexpr size_t kLentBytesMax = size_t{56} << 20;
 
 // Less is as fast from malloc.

@@ -13,8 +13,8 @@ namespace {
 // has an operand in scratch memory, longer chunks cost nothing.
 constexpr size_t kChunkBytes = 4096;
 constexpr size_t kDirectChunkBytes = 65536;
-// A result of this many bytes is written past the caches. They would not keep it: results lie in ever other memory until
-// the collector has run. Without, a line is read before it is written, and pushes out one of the operands.
+// A result of this many bytes is written past the caches. They would not keep it: until the collector has run, each
+// result lies in other memory. Else a line would be read before it is written, and would push out one of an operand.
 constexpr int64_t kStreamedBytes = 1 << 17;
 // Rows that are computed together where an operand's neighbours are those of a column: a line of its memory serves all.
 constexpr int64_t kTileRows = 16;
