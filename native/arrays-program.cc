@@ -91,7 +91,12 @@ void copyElements(size_t width, uint8_t* out, int64_t outStride, const uint8_t* 
 template <class T>
 void copyTile(uint8_t* out, size_t outRow, const uint8_t* from, int64_t rowStride, int64_t columnStride, size_t rows,
               size_t columns) {
+  // Few columns at a time would wait for memory: those after them are asked for.
+  constexpr int64_t ahead = 24;
   for (size_t column = 0; column < columns; column++, from += columnStride, out += sizeof(T)) {
+    const uint8_t* const later = from + ahead * columnStride;
+    __builtin_prefetch(later);
+    __builtin_prefetch(later + static_cast<int64_t>(rows - 1) * rowStride);
     uint8_t* to = out;
     const uint8_t* read = from;
     for (size_t row = 0; row < rows; row++, to += outRow, read += rowStride) memcpy(to, read, sizeof(T));
