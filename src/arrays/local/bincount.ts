@@ -36,7 +36,7 @@ export function bincount(x: Block, options: BincountOptions = {}): Block {
 
 /** Undefined where the twin has to count, which also says what is wrong with an element. */
 function countedNatively(x: Block, minlength: number): Block | undefined {
-  if (x.shape[0] === 0 || kernels() === undefined) return undefined
+  if (x.shape[0]! < NATIVE_MIN || kernels() === undefined) return undefined
   const least = Number(min(x).data[0])
   const count = Math.max(minlength, Number(max(x).data[0]) + 1)
   if (least < 0 || count > BINS_MAX) return undefined
@@ -45,6 +45,8 @@ function countedNatively(x: Block, minlength: number): Block | undefined {
 }
 
 const BINS_MAX = 2 ** 32 - 1
+/** To look for the least and the greatest of fewer takes longer than to count them here. */
+const NATIVE_MIN = 4096
 
 /** Counts, which are exact as float64, as int64. */
 export function countsOf(sums: Float64Array): Block {
