@@ -5,7 +5,9 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 // Clang does not set a target for a part of a file: it makes what needs none of these instructions.
@@ -27,6 +29,9 @@ namespace {
 #include "arrays-math.h"
 #include "arrays-elementwise.h"
 #include "arrays-reducing.h"
+#if AETHER_INTRINSICS != 0
+#include "arrays-streaming.h"
+#endif
 #pragma GCC push_options
 #pragma GCC target("fma")
 constexpr size_t kTileBytes = 32, kTileRows = 4, kTileVectors = 3;
@@ -40,6 +45,9 @@ void fillAvx2(Kernels* table) {
   avx2::fillMath(table->elementwise);
   avx2::fillWideReducers(table);
   avx2::fillMultipliers(table);
+#if AETHER_INTRINSICS != 0
+  avx2::fillStreaming(table);
+#endif
 }
 
 }  // namespace aether

@@ -24,6 +24,9 @@ enum Operation : uint8_t {
       kOperations,
 };
 
+// Those that have kernels which write past the caches: the first ones, up to divide.
+constexpr size_t kStreamedOperations = op_divide + 1;
+
 // out[i] = operation(a[i], b[i], c[i]). `out` may be an operand of elements of the same width, and else overlaps none.
 using Kernel = void (*)(void* out, const void* a, const void* b, const void* c, size_t count);
 
@@ -82,6 +85,18 @@ struct Kernels {
   KeySorting<uint32_t> sort32;
   FloatKeys<double> keys64;
   FloatKeys<float> keys32;
+  // Copies neighbouring elements past the caches; null where the processor cannot.
+  void (*stream)(uint8_t* out, const uint8_t* from, size_t bytes) = nullptr;
+  // After all that is streamed, before other threads are told that they may read it.
+  void (*endStream)() = nullptr;
+  // Kernels of some operations that write past the caches. `out` is aligned to its elements.
+  Kernel streamedFloats[kStreamedOperations] = {};
+  Kernel streamedDoubles[kStreamedOperations] = {};
+
+  Kernel streamed(Operation operation, DType type) const {
+    if (operation >= kStreamedOperations) return nullptr;
+    return type == kFloat64 ? streamedDoubles[operation] : type == kFloat32 ? streamedFloats[operation] : nullptr;
+  }
 };
 
 // The data type of an operation's result on this type.

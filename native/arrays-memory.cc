@@ -25,8 +25,9 @@ namespace {
 constexpr size_t kHuge = size_t{2} << 20;
 // What is free and kept for the next results, at most.
 constexpr size_t kFreeBytesMax = size_t{256} << 20;
-// Lent since the collector last ran. Then V8 is asked to look whether it shall run.
-constexpr size_t kLentBytesMax = size_t{32} << 20;
+// Lent since the collector last ran. Then V8 is asked to look whether it shall run. At 64 MiB more than after its last
+// full collection it would begin the next one.
+constexpr size_t kLentBytesMax = size_t{56} << 20;
 
 // Less is as fast from malloc.
 constexpr size_t kScratchMin = size_t{64} << 10;
@@ -42,6 +43,7 @@ struct Loan {
   std::shared_ptr<Pool> pool;
   Mapped mapped;  // without a length once it is free again
   napi_ref buffer = nullptr;  // weak; null if only the finalizer counts
+  int64_t counted = 0;        // bytes that V8 counts for it
   std::list<Loan*>::iterator place;
 };
 
@@ -64,7 +66,14 @@ struct Pool {
 
   void putBack(Mapped* mapped) {
     if (mapped->length == 0) return;
-    if (ended || unusedBytes + mapped->length > kFreeBytesMax) munmap(mapped->first, mapped->length);
+    // What was left last is wanted next: others go for it.
+    while (!ended && !unused.empty() && unusedBytes + mapped->length > kFreeBytesMax) {
+      const auto shortest = unused.begin();
+      munmap(shortest->second, shortest->first);
+      unusedBytes -= shortest->first;
+      unused.erase(shortest);
+    }
+    if (ended || mapped->length > kFreeBytesMax) munmap(mapped->first, mapped->length);
     else {
       unused.emplace(mapped->length, mapped->first);
       unusedBytes += mapped->length;
@@ -119,9 +128,18 @@ Pool* poolOf(napi_env env) {
   return static_cast<Pool*>(pool.get());
 }
 
+// V8 counts the bytes of each ArrayBuffer. Megabytes more since its last full collection make it begin the next; but a
+// loan takes no more memory than the pool has. So its bytes are taken off while only the weak reference counts.
+void adjustCount(napi_env env, int64_t bytes) {
+  int64_t all = 0;
+  napi_adjust_external_memory(env, bytes, &all);
+}
+
 void forgetReference(napi_env env, Loan* loan) {
-  if (loan->buffer != nullptr) napi_delete_reference(env, loan->buffer);
+  if (loan->buffer == nullptr) return;
+  napi_delete_reference(env, loan->buffer);
   loan->buffer = nullptr;
+  adjustCount(env, loan->counted);
 }
 
 void finalizeLoan(napi_env env, void*, void* hint) {
@@ -154,7 +172,8 @@ void collect(napi_env env, Pool* pool) {
 
 Mapped takeUnused(Pool* pool, size_t length) {
   const auto found = pool->unused.lower_bound(length);
-  if (found == pool->unused.end() || found->first > length + length / 4) return {};
+  // Much longer ones are for others; but up to four times the length is better than pages that the system must clear.
+  if (found == pool->unused.end() || found->first > 4 * length) return {};
   const Mapped mapped{found->second, found->first};
   pool->unused.erase(found);
   pool->unusedBytes -= mapped.length;
@@ -207,7 +226,8 @@ static napi_value TakeArrayMemory(napi_env env, napi_callback_info info) {
   Mapped mapped = takeUnused(pool, length);
   if (mapped.length == 0) mapped = map(length);
   if (mapped.length == 0) return makeUndefined(env);
-  auto* const loan = new Loan{std::static_pointer_cast<Pool>(environmentOf(env)->arrayMemory), mapped, nullptr, {}};
+  auto* const loan = new Loan{std::static_pointer_cast<Pool>(environmentOf(env)->arrayMemory), mapped, nullptr,
+                              static_cast<int64_t>(bytes), {}};
   napi_value buffer = nullptr;
   if (napi_create_external_arraybuffer(env, mapped.first, bytes, finalizeLoan, loan, &buffer) != napi_ok) {
     pool->putBack(&loan->mapped);
@@ -215,6 +235,7 @@ static napi_value TakeArrayMemory(napi_env env, napi_callback_info info) {
     return makeUndefined(env);
   }
   napi_create_reference(env, buffer, 0, &loan->buffer);
+  adjustCount(env, -loan->counted);
   loan->place = pool->lent.insert(pool->lent.end(), loan);
   pool->lentBytes += mapped.length;
   return buffer;

@@ -13,6 +13,11 @@ namespace {
 // has an operand in scratch memory, longer chunks cost nothing.
 constexpr size_t kChunkBytes = 4096;
 constexpr size_t kDirectChunkBytes = 65536;
+// A result of this many bytes is written past the caches. They would not keep it: until the collector has run, each
+// result lies in other memory. Else a line would be read before it is written, and would push out one of an operand.
+constexpr int64_t kStreamedBytes = 1 << 17;
+// Rows that are computed together where an operand's neighbours are those of a column: a line of its memory serves all.
+constexpr int64_t kTileRows = 16;
 // A run of fewer neighbouring elements is not worth a chunk of its own.
 constexpr int64_t kRunMin = 64;
 // What one thread does at least, in elements times steps.
@@ -23,11 +28,14 @@ struct Register {
   // Of an input or output: where its elements lie. Else in the scratch memory, `slot` registers from the start.
   const Span* span = nullptr;
   bool isDirect = false;
+  // In the scratch memory, a register for each row of a tile.
+  bool isTile = false;
   size_t slot = 0;
   size_t lastUse = 0;
 };
 
 struct Step {
+  Operation operation = op_cast;
   Kernel kernel = nullptr;
   int operands[3] = {-1, -1, -1};
   size_t result = 0;
@@ -43,6 +51,8 @@ struct Output {
   Span span;
   // Computed right where it shall lie.
   bool isDirect = false;
+  // Elements lie next to each other, and are written past the caches.
+  bool isStreamed = false;
 };
 
 void fill(uint8_t* out, const Constant& constant, size_t count) {
@@ -52,6 +62,12 @@ void fill(uint8_t* out, const Constant& constant, size_t count) {
 
 template <class T>
 void copyStrided(uint8_t* out, int64_t outStride, const uint8_t* from, int64_t fromStride, size_t count) {
+  if (fromStride == 0 && outStride == static_cast<int64_t>(sizeof(T))) {
+    T value;
+    memcpy(&value, from, sizeof(T));
+    for (size_t i = 0; i < count; i++) memcpy(out + i * sizeof(T), &value, sizeof(T));
+    return;
+  }
   for (size_t i = 0; i < count; i++, out += outStride, from += fromStride)
     memcpy(out, from, sizeof(T));
 }
@@ -71,6 +87,22 @@ void copyElements(size_t width, uint8_t* out, int64_t outStride, const uint8_t* 
   }
 }
 
+// Rows from columns: out[row][column] = from[column][row], of which the neighbours in memory are those of a column.
+template <class T>
+void copyTile(uint8_t* out, size_t outRow, const uint8_t* from, int64_t rowStride, int64_t columnStride, size_t rows,
+              size_t columns) {
+  // Few columns at a time would wait for memory: those after them are asked for.
+  constexpr int64_t ahead = 24;
+  for (size_t column = 0; column < columns; column++, from += columnStride, out += sizeof(T)) {
+    const uint8_t* const later = from + ahead * columnStride;
+    __builtin_prefetch(later);
+    __builtin_prefetch(later + static_cast<int64_t>(rows - 1) * rowStride);
+    uint8_t* to = out;
+    const uint8_t* read = from;
+    for (size_t row = 0; row < rows; row++, to += outRow, read += rowStride) memcpy(to, read, sizeof(T));
+  }
+}
+
 class Program {
  public:
   // Reads and checks all of it: false if something does not fit.
@@ -82,14 +114,19 @@ class Program {
   bool readOutputs(Numbers* numbers, Memories* memories, size_t count);
   void order();
   void joinAxes();
-  void placeRegisters();
+  void placeRegisters(size_t width);
+  void chooseTiles();
   bool mayOverlap(const Span& a, const Span& b) const;
-  void runChunks(size_t first, size_t last, uint8_t* scratch) const;
-  void runChunk(int64_t start, int64_t length, uint8_t* scratch) const;
+  void runUnits(int64_t first, int64_t last, uint8_t* scratch) const;
+  void runChunk(int64_t start, int64_t length, uint8_t* const* places) const;
+  void readTiles(int64_t start, int64_t rows, int64_t length, uint8_t* scratch) const;
   void copySpan(const Span& span, uint8_t* chunk, int64_t start, int64_t length, bool isToSpan) const;
   uint8_t* at(const Span& span, int64_t index) const;
+  int64_t step(const Span& span) const { return shape_.rank == 0 ? 0 : span.strides[shape_.rank - 1]; }
+  // Do the elements of each chunk lie next to each other?
   bool isNext(const Span& span) const {
-    return shape_.rank == 0 || span.strides[shape_.rank - 1] == static_cast<int64_t>(kWidths[span.dtype]);
+    if (crossesRuns_) return span.isWhole(shape_);
+    return shape_.rank == 0 || step(span) == static_cast<int64_t>(kWidths[span.dtype]);
   }
 
   Shape shape_;
@@ -101,10 +138,12 @@ class Program {
   std::vector<Output> outputs_;
   size_t slots_ = 0;
   size_t slotBytes_ = 0;
-  size_t chunk_ = 1;  // elements of a register
-  int64_t run_ = 1;            // neighbouring elements of the last axis
-  int64_t chunksOfRun_ = 1;    // chunks that a run is cut into
-  bool crossesRuns_ = false;   // a chunk holds elements of several runs
+  int64_t chunk_ = 1;         // elements of a register
+  int64_t run_ = 1;           // neighbouring elements of the last axis
+  int64_t chunksOfRun_ = 1;   // chunks that a run is cut into
+  int64_t tileRows_ = 1;      // runs that are computed together
+  bool crossesRuns_ = false;  // a chunk holds elements of several runs
+  bool isStreaming_ = false;
 };
 
 bool Program::read(Numbers* numbers, Memories* memories) {
@@ -158,6 +197,7 @@ bool Program::readSteps(Numbers* numbers, size_t count) {
     }
     step.kernel = operation == op_cast ? kernels().casts[from][to] : kernels().elementwise[operation][from];
     if (step.kernel == nullptr || (operation != op_cast && resultOf(operation, from) != to)) return false;
+    step.operation = operation;
     step.result = registers_.size();
     Register result;
     result.type = to;
@@ -235,13 +275,14 @@ bool Program::mayOverlap(const Span& a, const Span& b) const {
 }
 
 // Which registers lie in the operands and results themselves, and which where in the scratch memory.
-void Program::placeRegisters() {
+void Program::placeRegisters(size_t width) {
   for (Register& each : registers_)
-    if (each.span != nullptr) each.isDirect = !crossesRuns_ && isNext(*each.span);
+    if (each.span != nullptr) each.isDirect = isNext(*each.span);
   for (Output& output : outputs_) {
     Register& from = registers_[output.number];
+    output.isStreamed = isStreaming_ && isNext(output.span) && 2 * kWidths[output.span.dtype] >= width;
     const bool isStep = output.number >= inputs_.size() + constants_.size();
-    if (!isStep || from.span != nullptr || crossesRuns_ || !isNext(output.span)) continue;
+    if (!isStep || from.span != nullptr || !isNext(output.span)) continue;
     // The last step has read all operands when it writes. Others may only write where nobody reads.
     const bool isLast = output.number + 1 == registers_.size();
     const auto overlaps = [&](const Span& other) { return mayOverlap(other, output.span); };
@@ -249,10 +290,18 @@ void Program::placeRegisters() {
         std::none_of(inputs_.begin(), inputs_.end(), overlaps) &&
         std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& o) { return &o == &output || !overlaps(o.span); });
     if (!isAlone && !(isLast && outputs_.size() == 1)) continue;
+    if (output.isStreamed) {
+      Step& step = steps_[output.number - inputs_.size() - constants_.size()];
+      const Kernel streamed = kernels().streamed(step.operation, output.span.dtype);
+      if (streamed == nullptr) continue;
+      step.kernel = streamed;
+      output.isStreamed = false;
+    }
     output.isDirect = true;
     from.span = &output.span;
     from.isDirect = true;
   }
+  chooseTiles();
   std::vector<size_t> unused;
   const auto take = [&] {
     if (unused.empty()) return slots_++;
@@ -261,7 +310,12 @@ void Program::placeRegisters() {
     return slot;
   };
   for (size_t number = 0; number < inputs_.size() + constants_.size(); number++)
-    if (!registers_[number].isDirect) registers_[number].slot = take();
+    if (registers_[number].isTile) {
+      registers_[number].slot = slots_;
+      slots_ += static_cast<size_t>(tileRows_);
+    } else if (!registers_[number].isDirect) {
+      registers_[number].slot = take();
+    }
   for (size_t index = 0; index < steps_.size(); index++) {
     Register& result = registers_[steps_[index].result];
     if (!result.isDirect) result.slot = take();
@@ -283,45 +337,126 @@ uint8_t* Program::at(const Span& span, int64_t index) const {
 
 void Program::copySpan(const Span& span, uint8_t* chunk, int64_t start, int64_t length, bool isToSpan) const {
   const size_t width = kWidths[span.dtype];
-  const int64_t stride = shape_.rank == 0 ? 0 : span.strides[shape_.rank - 1];
+  const int64_t stride = step(span);
+  int64_t indices[kAxesMax] = {};
+  uint8_t* place = span.first;
+  for (size_t axis = shape_.rank; axis-- > 0; start /= shape_.extents[axis]) {
+    indices[axis] = start % shape_.extents[axis];
+    place += indices[axis] * span.strides[axis];
+  }
+  const size_t axis = shape_.rank;
   while (length > 0) {
-    const int64_t count = std::min(length, run_ - start % run_);
-    uint8_t* const place = at(span, start);
+    const int64_t count = std::min(length, axis == 0 ? int64_t{1} : run_ - indices[axis - 1]);
     if (isToSpan) copyElements(width, place, stride, chunk, static_cast<int64_t>(width), static_cast<size_t>(count));
     else copyElements(width, chunk, static_cast<int64_t>(width), place, stride, static_cast<size_t>(count));
     chunk += count * static_cast<int64_t>(width);
-    start += count;
     length -= count;
+    // To the start of the next run.
+    for (size_t turning = axis; length > 0 && turning-- > 0;) {
+      const int64_t by = turning + 1 == axis ? count : 1;
+      place += by * span.strides[turning];
+      indices[turning] += by;
+      if (indices[turning] < shape_.extents[turning]) break;
+      place -= indices[turning] * span.strides[turning];
+      indices[turning] = 0;
+    }
   }
 }
 
-void Program::runChunk(int64_t start, int64_t length, uint8_t* scratch) const {
-  const auto place = [&](size_t number) {
+// Operands whose neighbours are those of the axis before the last are read for several runs at once.
+void Program::chooseTiles() {
+  if (crossesRuns_ || shape_.rank < 2 || shape_.extents[shape_.rank - 2] < kTileRows) return;
+  for (size_t number = 0; number < inputs_.size(); number++) {
+    const Span& input = inputs_[number];
+    const auto width = static_cast<int64_t>(kWidths[input.dtype]);
+    registers_[number].isTile = std::abs(input.strides[shape_.rank - 2]) == width && std::abs(step(input)) > width;
+    if (registers_[number].isTile) tileRows_ = kTileRows;
+  }
+}
+
+void Program::readTiles(int64_t start, int64_t rows, int64_t length, uint8_t* scratch) const {
+  for (size_t number = 0; number < inputs_.size(); number++) {
     const Register& each = registers_[number];
-    return each.isDirect ? at(*each.span, start) : scratch + each.slot * slotBytes_;
-  };
-  for (size_t number = 0; number < inputs_.size(); number++)
-    if (!registers_[number].isDirect) copySpan(inputs_[number], place(number), start, length, false);
-  for (const Step& step : steps_) {
-    const void* operands[3] = {};
-    for (size_t operand = 0; operand < 3 && step.operands[operand] >= 0; operand++)
-      operands[operand] = place(static_cast<size_t>(step.operands[operand]));
-    step.kernel(place(step.result), operands[0], operands[1], operands[2], static_cast<size_t>(length));
+    if (!each.isTile) continue;
+    const int64_t row = each.span->strides[shape_.rank - 2], column = step(*each.span);
+    const auto copy = [&](auto sample) {
+      copyTile<decltype(sample)>(scratch + each.slot * slotBytes_, slotBytes_, at(*each.span, start), row, column,
+                                 static_cast<size_t>(rows), static_cast<size_t>(length));
+    };
+    switch (kWidths[each.type]) {
+      case 1: copy(uint8_t{}); break;
+      case 2: copy(uint16_t{}); break;
+      case 4: copy(uint32_t{}); break;
+      case 8: copy(uint64_t{}); break;
+      default: copy(Sixteen{});
+    }
   }
-  for (const Output& output : outputs_)
-    if (!output.isDirect) copySpan(output.span, place(output.number), start, length, true);
 }
 
-void Program::runChunks(size_t first, size_t last, uint8_t* scratch) const {
-  const auto chunk = static_cast<int64_t>(chunk_);
-  for (auto each = static_cast<int64_t>(first); each < static_cast<int64_t>(last); each++) {
+// `places` are those of the registers, then those of the outputs that are streamed.
+void Program::runChunk(int64_t start, int64_t length, uint8_t* const* places) const {
+  const auto count = static_cast<size_t>(length);
+  for (size_t number = 0; number < inputs_.size(); number++)
+    if (!registers_[number].isDirect && !registers_[number].isTile)
+      copySpan(inputs_[number], places[number], start, length, false);
+  for (const Step& step : steps_) {
+    const auto operand = [&](size_t which) {
+      return step.operands[which] < 0 ? nullptr : places[step.operands[which]];
+    };
+    step.kernel(places[step.result], operand(0), operand(1), operand(2), count);
+  }
+  for (size_t index = 0; index < outputs_.size(); index++) {
+    const Output& output = outputs_[index];
+    uint8_t* const from = places[output.number];
+    if (output.isStreamed)
+      kernels().stream(places[registers_.size() + index], from, count * kWidths[output.span.dtype]);
+    else if (!output.isDirect) copySpan(output.span, from, start, length, true);
+  }
+}
+
+// A unit is a chunk, or the chunks of a tile's runs that lie one below the other.
+void Program::runUnits(int64_t first, int64_t last, uint8_t* scratch) const {
+  const size_t registers = registers_.size();
+  std::vector<uint8_t*> places(registers + outputs_.size());
+  std::vector<int64_t> widths(places.size());
+  for (size_t number = 0; number < registers; number++) {
+    const Register& each = registers_[number];
+    places[number] = scratch + each.slot * slotBytes_;
+    widths[number] = each.isDirect ? static_cast<int64_t>(kWidths[each.type]) : 0;
+  }
+  for (size_t index = 0; index < outputs_.size(); index++)
+    if (outputs_[index].isStreamed) widths[registers + index] = static_cast<int64_t>(kWidths[outputs_[index].span.dtype]);
+  const auto locate = [&](int64_t start) {
+    for (size_t number = 0; number < places.size(); number++)
+      if (widths[number] != 0)
+        places[number] = at(number < registers ? *registers_[number].span : outputs_[number - registers].span, start);
+  };
+  const int64_t rowsMax = shape_.rank < 2 || tileRows_ == 1 ? 1 : shape_.extents[shape_.rank - 2];
+  const int64_t tiles = (rowsMax + tileRows_ - 1) / tileRows_;
+  int64_t before = 0;
+  for (int64_t unit = first; unit < last; unit++) {
     if (crossesRuns_) {
-      runChunk(each * chunk, std::min(chunk, shape_.size - each * chunk), scratch);
+      locate(unit * chunk_);
+      runChunk(unit * chunk_, std::min(chunk_, shape_.size - unit * chunk_), places.data());
       continue;
     }
-    const int64_t within = each % chunksOfRun_ * chunk;
-    runChunk(each / chunksOfRun_ * run_ + within, std::min(chunk, run_ - within), scratch);
+    const int64_t within = unit % chunksOfRun_ * chunk_, tile = unit / chunksOfRun_;
+    const int64_t row = tileRows_ == 1 ? tile : tile / tiles * rowsMax + tile % tiles * tileRows_;
+    const int64_t rows = tileRows_ == 1 ? 1 : std::min(tileRows_, rowsMax - tile % tiles * tileRows_);
+    const int64_t length = std::min(chunk_, run_ - within);
+    if (tileRows_ > 1) readTiles(row * run_ + within, rows, length, scratch);
+    for (int64_t each = 0; each < rows; each++) {
+      if (tileRows_ > 1 || within == 0 || unit == first) locate((row + each) * run_ + within);
+      else
+        for (size_t number = 0; number < places.size(); number++) places[number] += before * widths[number];
+      for (size_t number = 0; number < inputs_.size(); number++)
+        if (registers_[number].isTile)
+          places[number] = scratch + (registers_[number].slot + static_cast<size_t>(each)) * slotBytes_;
+      runChunk((row + each) * run_ + within, length, places.data());
+    }
+    before = length;
   }
+  if (isStreaming_) kernels().endStream();
 }
 
 void Program::run() {
@@ -330,26 +465,35 @@ void Program::run() {
   joinAxes();
   run_ = shape_.rank == 0 ? 1 : shape_.extents[shape_.rank - 1];
   crossesRuns_ = run_ < kRunMin && run_ < shape_.size;
-  placeRegisters();
   size_t width = 1;
   for (const Register& each : registers_) width = std::max(width, kWidths[each.type]);
-  chunk_ = std::min((slots_ == 0 ? kDirectChunkBytes : kChunkBytes) / width, static_cast<size_t>(shape_.size));
-  const auto chunk = static_cast<int64_t>(chunk_);
-  chunksOfRun_ = (run_ + chunk - 1) / chunk;
-  const int64_t chunks = crossesRuns_ ? (shape_.size + chunk - 1) / chunk : shape_.size / run_ * chunksOfRun_;
+  for (const Output& output : outputs_)
+    isStreaming_ |= shape_.size * static_cast<int64_t>(kWidths[output.span.dtype]) >= kStreamedBytes;
+  isStreaming_ &= kernels().stream != nullptr;
+  placeRegisters(width);
+  const size_t bytes = slots_ == 0 ? kDirectChunkBytes : kChunkBytes;
+  chunk_ = std::min(static_cast<int64_t>(bytes / width), shape_.size);
+  chunksOfRun_ = (run_ + chunk_ - 1) / chunk_;
+  int64_t tiles = shape_.size / run_;
+  if (tileRows_ > 1) {
+    const int64_t rows = shape_.extents[shape_.rank - 2];
+    tiles = tiles / rows * ((rows + tileRows_ - 1) / tileRows_);
+  }
+  const int64_t units = crossesRuns_ ? (shape_.size + chunk_ - 1) / chunk_ : tiles * chunksOfRun_;
   const int64_t work = shape_.size / kThreadWork * static_cast<int64_t>(steps_.size() + 1);
   const size_t threads = work < 2 ? 1 : std::min(threads_, static_cast<size_t>(work));
-  const size_t pieces = threads == 1 ? 1 : std::min(static_cast<size_t>(chunks), threads * 8);
+  const size_t pieces = threads == 1 ? 1 : std::min(static_cast<size_t>(units), threads * 8);
   // Not a multiple of 4096: a load would seem to wait for a store at the same place of another page.
-  slotBytes_ = (chunk_ * width + 63) / 64 * 64 + 320;
+  slotBytes_ = (static_cast<size_t>(chunk_) * width + 63) / 64 * 64 + 320;
   const size_t scratchBytes = slots_ * slotBytes_ + 64;
   auto body = [&](size_t piece) {
     std::unique_ptr<uint8_t[]> memory(new uint8_t[scratchBytes]);
     auto* const scratch = memory.get() + (64 - reinterpret_cast<uintptr_t>(memory.get()) % 64) % 64;
     for (size_t index = 0; index < constants_.size(); index++)
-      fill(scratch + registers_[inputs_.size() + index].slot * slotBytes_, constants_[index], chunk_);
-    const auto all = static_cast<size_t>(chunks);
-    runChunks(all * piece / pieces, all * (piece + 1) / pieces, scratch);
+      fill(scratch + registers_[inputs_.size() + index].slot * slotBytes_, constants_[index],
+           static_cast<size_t>(chunk_));
+    const auto number = static_cast<int64_t>(piece), all = static_cast<int64_t>(pieces);
+    runUnits(units * number / all, units * (number + 1) / all, scratch);
   };
   inParallel(pieces, threads, body);
 }

@@ -1,4 +1,4 @@
-// Elements by index, and elements that a mask selects.
+// Elements by index, elements that a mask selects, elements several times, and how often integers are there.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -134,7 +134,37 @@ size_t placesOfTrue(const uint8_t* mask, int64_t* to, size_t count, size_t room)
   return next;
 }
 
-enum Selection { kTake, kCount, kCompress, kPlaces, kSelections };
+template <class T>
+void repeat(const uint8_t* from, uint8_t* to, size_t count, size_t times) {
+  const T* const source = reinterpret_cast<const T*>(from);
+  T* target = reinterpret_cast<T*>(to);
+  for (size_t i = 0; i < count; i++) {
+    const T element = source[i];
+    for (size_t time = 0; time < times; time++) *target++ = element;
+  }
+}
+
+void repeatAny(const uint8_t* from, uint8_t* to, size_t count, size_t times, size_t width) {
+  switch (width) {
+    case 1: return repeat<uint8_t>(from, to, count, times);
+    case 2: return repeat<uint16_t>(from, to, count, times);
+    case 4: return repeat<uint32_t>(from, to, count, times);
+    case 8: return repeat<uint64_t>(from, to, count, times);
+    default: return repeat<Sixteen>(from, to, count, times);
+  }
+}
+
+// False if one is no number of a bin.
+bool countInto(const int64_t* numbers, int64_t* bins, size_t count, size_t room) {
+  for (size_t i = 0; i < count; i++) {
+    const auto bin = static_cast<uint64_t>(numbers[i]);
+    if (bin >= room) return false;
+    bins[bin]++;
+  }
+  return true;
+}
+
+enum Selection { kTake, kCount, kCompress, kPlaces, kRepeat, kBins, kSelections };
 
 struct Selecting {
   size_t threads = 1;
@@ -148,12 +178,16 @@ struct Selecting {
     picked.read(numbers);
     indices = memories->span(numbers, picked);
     if (!numbers->ok() || picked.rank != 1 || !indices.isWhole(picked)) return false;
-    if (selection == kTake ? indices.dtype != kInt64 && indices.dtype != kUint32 : indices.dtype != kBool) return false;
+    if (selection == kTake && indices.dtype != kInt64 && indices.dtype != kUint32) return false;
+    if (selection >= kCount && selection <= kPlaces && indices.dtype != kBool) return false;
     if (selection == kCount) return true;
     target.read(numbers);
     to = memories->span(numbers, target);
     if (!numbers->ok() || !to.isWhole(target)) return false;
     if (selection == kPlaces) return to.dtype == kInt64 && target.rank == 1;
+    if (selection == kBins) return indices.dtype == kInt64 && to.dtype == kInt64 && target.rank == 1;
+    if (selection == kRepeat)
+      return to.dtype == indices.dtype && target.rank == 2 && target.extents[0] == picked.extents[0];
     source.read(numbers);
     from = memories->span(numbers, source);
     if (!numbers->ok() || !from.isWhole(source) || from.dtype != to.dtype) return false;
@@ -182,7 +216,15 @@ struct Selecting {
     if (count == 0) return 0;
     if (selection == kCount) return static_cast<double>(countTrue(indices.first, count));
     const auto room = static_cast<size_t>(selection == kTake ? target.size : target.extents[0]);
+    if (selection == kBins) {
+      const auto* const numbers = reinterpret_cast<const int64_t*>(indices.first);
+      return countInto(numbers, reinterpret_cast<int64_t*>(to.first), count, room) ? static_cast<double>(count) : -1;
+    }
     if (target.size == 0 && selection != kTake) return 0;
+    if (selection == kRepeat) {
+      repeatAny(indices.first, to.first, count, static_cast<size_t>(target.extents[1]), kWidths[to.dtype]);
+      return static_cast<double>(target.size);
+    }
     if (selection == kPlaces)
       return static_cast<double>(
           placesOfTrue(indices.first, reinterpret_cast<int64_t*>(to.first), count, room));

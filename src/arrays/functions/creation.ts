@@ -1,5 +1,5 @@
 import { type Block, newBlock, newResult, sizeOf } from '../blocks/block.ts'
-import { copyOf } from '../blocks/copying.ts'
+import { contiguous, copyOf } from '../blocks/copying.ts'
 import { writeElement } from '../blocks/elements.ts'
 import { broadcastTo } from '../blocks/layout.ts'
 import { ArrayError, shapeText } from '../errors.ts'
@@ -164,28 +164,36 @@ function eye(
   return block
 }
 
-function triangle(x: Block, isZero: (column: number, row: number) => boolean): Block {
+/** Of each row the elements from the first to before the second column stay. */
+function triangle(x: Block, keptOf: (row: number, width: number) => [number, number]): Block {
   if (x.shape.length < 2)
     throw new ArrayError('SHAPE', `a matrix has at least two axes, not shape ${shapeText(x.shape)}`)
-  const block = copyOf(x)
+  const { data: from, offset } = contiguous(x)
+  const block = newResult(x.dtype, x.shape)
+  const to = block.data as Float64Array
+  const { lanes } = x.dtype
+  const zero = (isWide(x.dtype) ? 0n : 0) as number
   const [height, width] = x.shape.slice(-2) as [number, number]
-  const zero = elementOf(0, x.dtype)
   const matrices = sizeOf(x.shape) / Math.max(1, height * width)
-  for (let matrix = 0; matrix < matrices; matrix += 1)
-    for (let row = 0; row < height; row += 1)
-      for (let column = 0; column < width; column += 1)
-        if (isZero(column, row)) writeElement(block.data, (matrix * height + row) * width + column, zero)
+  for (let matrix = 0, start = 0; matrix < matrices; matrix += 1)
+    for (let row = 0; row < height; row += 1, start += width * lanes) {
+      const [first, end] = keptOf(row, width).map((column) => Math.min(width, Math.max(0, column))) as [number, number]
+      const [kept, after] = [start + first * lanes, start + end * lanes]
+      to.fill(zero, start, kept)
+      if (after > kept) to.set(from.subarray(offset * lanes + kept, offset * lanes + after) as Float64Array, kept)
+      to.fill(zero, Math.max(kept, after), start + width * lanes)
+    }
   return block
 }
 
 /** The elements on the diagonal `k` and below it; zeros above. */
 function tril(x: Block, { k = 0 }: { readonly k?: number | bigint } = {}): Block {
-  return triangle(x, (column, row) => column - row > Number(k))
+  return triangle(x, (row) => [0, row + Number(k) + 1])
 }
 
 /** The elements on the diagonal `k` and above it; zeros below. */
 function triu(x: Block, { k = 0 }: { readonly k?: number | bigint } = {}): Block {
-  return triangle(x, (column, row) => column - row < Number(k))
+  return triangle(x, (row, width) => [row + Number(k), width])
 }
 
 /** For each array of one axis a grid in which it lies along an axis of its own: `xy` has the first two in turn. */

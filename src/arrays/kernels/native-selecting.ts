@@ -4,7 +4,7 @@ import { bool, int64, uint32 } from '../types/dtype.ts'
 import { Call, kernels } from './call.ts'
 
 /** The numbers of the addon's selections. */
-const Selection = { Take: 0, Count: 1, Compress: 2, Places: 3 } as const
+const Selection = { Take: 0, Count: 1, Compress: 2, Places: 3, Repeat: 4, Bins: 5 } as const
 
 function start(selection: number, picked: Block): Call | undefined {
   const table = kernels()
@@ -71,4 +71,23 @@ export function placesNatively(mask: Block): Block | undefined {
   putAs(call, result, [count])
   call.run(native.selectFromArray)
   return result
+}
+
+/** Each element of a contiguous block as often, one after another; undefined where the twin has to do it. */
+export function repeatNatively(block: Block, times: number): Block | undefined {
+  const call = start(Selection.Repeat, block)
+  if (call === undefined) return undefined
+  const count = sizeOf(block.shape)
+  const result = newResult(block.dtype, [count * times])
+  putAs(call, result, [count, times])
+  call.run(native.selectFromArray)
+  return result
+}
+
+/** Counts into bins of int64, which are zeros, how often each number of int64 is there. False if one has no bin. */
+export function countBinsNatively(numbers: Block, bins: Block): boolean {
+  const call = start(Selection.Bins, numbers)
+  if (call === undefined) return false
+  putAs(call, bins, bins.shape)
+  return call.run(native.selectFromArray) === sizeOf(numbers.shape)
 }

@@ -1,5 +1,5 @@
 import { type Block, newResult, sizeOf } from '../blocks/block.ts'
-import { copyInto, copyOf } from '../blocks/copying.ts'
+import { contiguous, copyInto, copyOf } from '../blocks/copying.ts'
 import {
   axesOf,
   axisOf,
@@ -11,6 +11,7 @@ import {
   withoutAxes,
 } from '../blocks/layout.ts'
 import { ArrayError, shapeText } from '../errors.ts'
+import { repeatNatively } from '../kernels/native-selecting.ts'
 import { type DType, isInteger } from '../types/dtype.ts'
 import { promote } from '../types/promotion.ts'
 import { castTo } from './casting.ts'
@@ -154,6 +155,9 @@ export function repeat(x: Block, repeats: Block | Whole, { axis }: JoinOptions =
   const extent = from.shape[position]!
   const times = timesOf(repeats, extent)
   if (typeof times === 'number') {
+    const isLast = position === from.shape.length - 1
+    const repeatedAll = isLast ? repeatNatively(contiguous(from), times) : undefined
+    if (repeatedAll !== undefined) return reshapeView(repeatedAll, from.shape.with(position, extent * times))!
     const shape = from.shape.toSpliced(position + 1, 0, times)
     const repeated = broadcastTo(expandDims(from, position + 1), shape)
     return reshapeCopy(repeated, from.shape.with(position, extent * times))

@@ -217,6 +217,51 @@ test('a large program on several threads, and one with several outputs of which 
   for (const [index, block] of native.entries()) assertSame(block, twin[index]!, 0, `output ${index}`)
 })
 
+test('large results of operands in rows, in columns and broadcast are those of the twins', { skip }, () => {
+  const shape = [401, 333]
+  const size = sizeOf(shape)
+  const turned = (dtype: DType): Block =>
+    permute(blockOver(operand(dtype, size, 5, 1).data, dtype, shape.toReversed()), [1, 0])
+  for (const dtype of [float64, float32, DTYPES.uint8, DTYPES.int16, complex128]) {
+    const backwards = { ...turned(dtype), strides: [-1, 401], offset: 400 }
+    const inputs: Block[] = [
+      blockOver(operand(dtype, size, 3, 0).data, dtype, shape),
+      turned(dtype),
+      backwards,
+      operand(dtype, 333, 4, 1),
+      { ...operand(dtype, 401, 6, 1), shape: [401, 1], strides: [1, 0] },
+    ]
+    const plus = (first: number, second: number): Step => ({
+      operation: 'add',
+      from: dtype,
+      to: dtype,
+      operands: [first, second],
+    })
+    const chains: Step[][] = [[plus(0, 0)], [plus(0, 1)], [plus(2, 1)], [plus(3, 4), plus(5, 2), plus(6, 0)]]
+    for (const operation of isFloating(dtype) ? ['subtract', 'multiply', 'divide'] : [])
+      chains.push([{ operation, from: dtype, to: dtype, operands: [0, 3] }])
+    chains.push([{ operation: 'negative', from: dtype, to: dtype, operands: [2] }])
+    for (const steps of chains) {
+      const run = (runner: (program: Program) => unknown): Block => {
+        // Not at the start, so that no vector is where the processor likes it.
+        const output = { ...newBlock(dtype, [size + 3]), shape, strides: [333, 1], offset: 3 }
+        const register = inputs.length + steps.length - 1
+        runner({ shape, inputs, constants: [], steps, outputs: [{ register, block: output }] })
+        return blockOver(output.data, dtype, [size + 3])
+      }
+      assertSame(run(runNatively), run(runByTwins), 0, `${dtype}: ${steps.map(({ operation }) => operation)}`)
+    }
+  }
+})
+
+test('short rows of a large array are read one after another', { skip }, () => {
+  const shape = [3, 7000, 5]
+  const x = permute(blockOver(operand(float64, sizeOf(shape), 5, 1).data, float64, [7000, 5, 3]), [2, 0, 1])
+  const inputs: Block[] = [x, { ...operand(float64, 7000, 6, 1), shape: [7000, 1], strides: [1, 0] }]
+  const steps: Step[] = [{ operation: 'add', from: float64, to: float64, operands: [0, 1] }]
+  assert.ok(compare((output) => programOf(steps, inputs, output, []), float64, shape, 0, 'short rows'))
+})
+
 test('a twin does not write an output over an input that is read later', () => {
   const program = (registers: readonly [number, number]): number[][] => {
     const own = blockOver(Float64Array.of(1, 2, 3), float64, [3])

@@ -1,12 +1,31 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Block, blockOver, newBlock } from '../../../src/arrays/blocks/block.ts'
-import { elementsOf } from '../../../src/arrays/blocks/copying.ts'
+import { copyInto, elementsOf } from '../../../src/arrays/blocks/copying.ts'
 import { indicesOfTrue, pick, pickingOf } from '../../../src/arrays/blocks/picking.ts'
 import { kernels } from '../../../src/arrays/kernels/call.ts'
 import { multiplyNatively } from '../../../src/arrays/kernels/native-products.ts'
-import { compressNatively, placesNatively, takeNatively } from '../../../src/arrays/kernels/native-selecting.ts'
-import { bool, DTYPES, float64, int64, isComplex, isFloating, realOf, uint32 } from '../../../src/arrays/types/dtype.ts'
+import {
+  compressNatively,
+  countBinsNatively,
+  placesNatively,
+  repeatNatively,
+  takeNatively,
+} from '../../../src/arrays/kernels/native-selecting.ts'
+import { bincount } from '../../../src/arrays/local/bincount.ts'
+import { castTo } from '../../../src/arrays/local/casting.ts'
+import {
+  bool,
+  DTYPES,
+  float64,
+  int64,
+  isComplex,
+  isFloating,
+  isInteger,
+  isWide,
+  realOf,
+  uint32,
+} from '../../../src/arrays/types/dtype.ts'
 import { randomBlock, randomNumbers } from '../support/random-block.ts'
 
 const skip = kernels() === undefined && 'there is no addon with kernels'
@@ -148,4 +167,30 @@ test('large products on several threads, and stacks that are broadcast', { skip 
   assert.ok(multiplyNatively(small, small, many))
   const s = small.data as Float64Array
   assert.ok(Math.abs((many.data[18] as number) - (s[18]! * s[18]! + s[19]! * s[21]! + s[20]! * s[24]!)) < 1e-12)
+})
+
+test('elements several times, of every type, lie behind each other', { skip }, () => {
+  for (const dtype of types)
+    for (const times of [0, 1, 3]) {
+      const block = { ...randomBlock(dtype, [9], 4), offset: 2, shape: [7] }
+      const repeated = repeatNatively(block, times)!
+      const expected = newBlock(dtype, [7, times])
+      copyInto(expected, { ...block, shape: [7, times], strides: [1, 0] })
+      assert.deepEqual(repeated.data, expected.data, `${dtype} ${times} times`)
+    }
+})
+
+test('integers of every type are counted, and one without a bin is left to the twin', { skip }, () => {
+  for (const dtype of types.filter(isInteger)) {
+    const numbers = randomBlock(dtype, [5000], 8)
+    const expected = new BigInt64Array(12)
+    for (const number of numbers.data) expected[Number(number)]! += 1n
+    assert.deepEqual(bincount(numbers, { minlength: 12 }).data, expected, `${dtype}`)
+    numbers.data[4000] = (isWide(dtype) ? 2n ** 33n : 100) as never
+    const bins = newBlock(int64, [12])
+    const wide = castTo(numbers, int64)
+    assert.equal(countBinsNatively(wide, bins), false)
+  }
+  const negative = blockOver(BigInt64Array.of(1n, -1n), int64, [2])
+  assert.throws(() => bincount(negative), { message: /must have no negative elements/ })
 })

@@ -18,6 +18,13 @@ describe('memory of results', { skip }, () => {
     assert.ok(addresses.size < 200, `${addresses.size} places for 400 results`)
   })
 
+  it('serves shorter results, too', () => {
+    const place = (length: number): number => native.addressOf(newResult(float64, [length]).data)
+    const known = new Set(Array.from({ length: 100 }, () => place(4 * LENGTH)))
+    const shorter = Array.from({ length: 60 }, () => place(2 * LENGTH))
+    assert.ok(shorter.some((address) => known.has(address)))
+  })
+
   it('stays with an array, its views, and typed arrays of it', async () => {
     const xp = await openArrays()
     const x = xp.arange(LENGTH)
