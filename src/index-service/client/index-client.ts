@@ -6,6 +6,7 @@ import { timerDelay } from '../../runtime/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexError, type IndexOutcome } from '../errors.ts'
 import {
+  CALL_BYTES_MAX,
   type HotKeysRequest,
   type IndexNodeFigures,
   type IndexSight,
@@ -369,7 +370,7 @@ export class IndexClient implements IndexPort {
       this.#unmet = error
       return undefined
     }
-    const channel = openChannel(link)
+    const channel = openChannel(link, { bodyBytesMax: CALL_BYTES_MAX })
     const met = { place, channel, client: channel.client(indexService), calls: 0, isForgotten: false }
     this.#met.set(keyOf(place), met)
     return met
@@ -452,7 +453,8 @@ function asIndexError(error: unknown, isRead: boolean): unknown {
   // A handler has run, and this machine has no memory for its answer.
   if (error.code === 'ERR_AETHER_RPC_OVERLOADED')
     return new IndexError(error.outcome === 'failed' ? 'MEMORY' : 'BUSY', error.message, { cause: error, outcome })
-  if (error.code !== 'ERR_AETHER_RPC_DEADLINE') return error
+  if (error.code !== 'ERR_AETHER_RPC_DEADLINE')
+    return new IndexError('UNREACHABLE', `the node gave no answer: ${error.message}`, { cause: error, outcome })
   return new IndexError('TIMEOUT', 'the node did not answer in time; it may be stopped or busy', {
     cause: error,
     outcome,

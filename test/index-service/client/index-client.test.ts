@@ -148,6 +148,15 @@ test('a call ends when its time is over or it is aborted, also while nodes are l
   }
 })
 
+test('answers of any length that a node gives are taken', async () => {
+  const long = new Uint8Array(20 * 2 ** 20).fill(7)
+  await using node = await fakeNode(0, { read: () => [long] })
+  await using client = clientOf([node])
+  await client.begin(patient)
+  const [taken] = await client.ask(0, patient, true, ({ read }, options) => read({ shard: 0, calls: [] }, options))
+  assert.ok(Buffer.from(taken as Uint8Array).equals(long))
+})
+
 test('what became of a write is told, however it fails', async () => {
   let isAsked = false
   const gate = deferred()
@@ -170,6 +179,8 @@ test('what became of a write is told, however it fails', async () => {
   assert.deepEqual(await failed(rpc('OVERLOADED', 'refused')), ['BUSY', 'not-applied'])
   // An answer came, and there was no memory for it.
   assert.deepEqual(await failed(rpc('OVERLOADED', 'failed')), ['MEMORY', 'unknown'])
+  assert.deepEqual(await failed(rpc('TOO_LARGE', 'failed')), ['UNREACHABLE', 'unknown'])
+  assert.deepEqual(await failed(rpc('UNKNOWN_METHOD', 'refused')), ['UNREACHABLE', 'not-applied'])
 
   const writing = rejection(
     client.ask(0, patient, false, ({ run }, options) =>
