@@ -1,7 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import {
   type AppendPolicy,
-  ConsensusError,
   type ReadersOf,
   type Replicated,
   type ReplicatedStatus,
@@ -13,7 +12,6 @@ import type { ProtectionDomain } from '../../verbs/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { COMMAND_FORMAT } from '../commands/table.ts'
-import { IndexError } from '../errors.ts'
 import { againUntilKnown, locate, type PlacedOrNot, placeOnMachine } from '../located.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
 import { copyOf } from '../memory/copy.ts'
@@ -34,6 +32,7 @@ import { Evictor } from './evictor.ts'
 import { HotKeys } from './hot-keys.ts'
 import type { HotKey, HotKeysRequest, ShardMemory } from './index-contract.ts'
 import { type Program, ProgramLine } from './program-line.ts'
+import { asIndexError } from './replica-errors.ts'
 import { ShardBackups } from './shard-backups.ts'
 import { ShardRegions } from './shard-regions.ts'
 import { LEFT, rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
@@ -538,12 +537,4 @@ function over(waitMs: number, signal: AbortSignal | undefined): Promise<typeof O
     if (signal?.aborted === true) end()
     else signal?.addEventListener('abort', end, { once: true })
   })
-}
-
-function asIndexError(error: unknown): unknown {
-  if (!(error instanceof ConsensusError)) return error
-  const kind = error.code.endsWith('_TIMEOUT') ? 'TIMEOUT' : error.code.endsWith('_CLOSED') ? 'CLOSED' : undefined
-  if (kind === undefined) return error
-  const outcome = error.outcome === 'applied' ? undefined : error.outcome
-  return new IndexError(kind, error.message, { cause: error, outcome })
 }
