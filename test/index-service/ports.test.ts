@@ -1,5 +1,6 @@
 /** The port of an index, as other rooms use it: at a node, and at a client of the same machine. */
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import process from 'node:process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -71,6 +72,20 @@ async function looked(look: () => unknown): Promise<unknown> {
   }
   throw new Error('memory was not read')
 }
+
+test('a call that waited and was served leaves no timer and no listener of its signal', () =>
+  withPorts(async (node) => {
+    const { signal } = new AbortController()
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    const calls = Array.from({ length: 20 }, () => node.wait(callIn(0, ['BLPOP', 'list', '0']), 600_000, signal))
+    const isWaiting = (): boolean => getEventListeners(signal, 'abort').length === calls.length
+    while (!isWaiting()) await sleep(1)
+    await node.run([callIn(0, ['RPUSH', 'list', ...calls.map(String)])], undefined, limits)
+    await Promise.all(calls)
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+    assert.ok(timers() < before + calls.length, `${timers()} timers, and ${before} before`)
+  }))
 
 test('each database is read, watched, waited for and looked at by its number, also after a swap', () =>
   withPorts(async (node, client) => {

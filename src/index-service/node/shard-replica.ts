@@ -355,7 +355,8 @@ export class ShardReplica implements ShardPort {
       const propose = (left: CallLimits) => this.#propose({ calls: [call], waiter, ...bound }, left)
       const answer = await this.#evictor.admit([call], propose, limits)
       if (Array.isArray(answer)) return (answer as readonly Reply[])[0]!
-      const reply = await Promise.race([comes, over(waitMs, signal)])
+      const wait = over(waitMs, signal)
+      const reply = await Promise.race([comes, wait.isOver]).finally(wait.end)
       if (reply !== OVER && reply !== LEFT) return reply
       // It may have been served in this moment.
       const last = await this.#propose({ cancel: waiter }, limits)
@@ -524,10 +525,14 @@ export class ShardReplica implements ShardPort {
 
 const OVER = Symbol('the time is over')
 
-/** Resolves when the time is over, or the signal aborts. */
-function over(waitMs: number, signal: AbortSignal | undefined): Promise<typeof OVER> {
-  return new Promise((resolve) => {
-    const end = (): void => {
+/** `isOver` when the time is, or the signal aborts, or at its `end`. */
+function over(
+  waitMs: number,
+  signal: AbortSignal | undefined,
+): { readonly isOver: Promise<typeof OVER>; readonly end: () => void } {
+  let end = (): void => undefined
+  const isOver = new Promise<typeof OVER>((resolve) => {
+    end = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', end)
       resolve(OVER)
@@ -537,4 +542,5 @@ function over(waitMs: number, signal: AbortSignal | undefined): Promise<typeof O
     if (signal?.aborted === true) end()
     else signal?.addEventListener('abort', end, { once: true })
   })
+  return { isOver, end }
 }
