@@ -8,6 +8,7 @@ import { IndexClient } from '../../src/index-service/client/index-client.ts'
 import { Index } from '../../src/index-service/handles/index-handle.ts'
 import { openNode } from '../../src/index-service/index.ts'
 import { NodeCards } from '../../src/index-service/node/node-cards.ts'
+import type { ShardReplica } from '../../src/index-service/node/shard-replica.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../../src/index-service/port.ts'
 import { join } from '../../src/public/index.ts'
 import { RpcError } from '../../src/rpc/index.ts'
@@ -80,12 +81,22 @@ test('a call that waited and was served leaves no timer and no listener of its s
     const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     const before = timers()
     const calls = Array.from({ length: 20 }, () => node.wait(callIn(0, ['BLPOP', 'list', '0']), 600_000, signal))
-    const isWaiting = (): boolean => getEventListeners(signal, 'abort').length === calls.length
-    while (!isWaiting()) await sleep(1)
+    while ((node as ShardReplica).figures.waiting < calls.length) await sleep(1)
+    assert.equal(getEventListeners(signal, 'abort').length, 1, 'Node.js warns from eleven on')
     await node.run([callIn(0, ['RPUSH', 'list', ...calls.map(String)])], undefined, limits)
     await Promise.all(calls)
     assert.equal(getEventListeners(signal, 'abort').length, 0)
     assert.ok(timers() < before + calls.length, `${timers()} timers, and ${before} before`)
+  }))
+
+test('calls that one signal may abort are one listener of it, however many they are', () =>
+  withPorts(async (node) => {
+    const { signal } = new AbortController()
+    const set = (value: number) => node.run([callIn(0, ['SET', 'a', `${value}`])], undefined, { ...limits, signal })
+    const sets = Array.from({ length: 20 }, (_, value) => set(value))
+    assert.equal(getEventListeners(signal, 'abort').length, 1, 'Node.js warns from eleven on')
+    await Promise.all(sets)
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
   }))
 
 test('keys of clients of Redis that begin like tuples and are none are bytes, and are no part of a range', () =>

@@ -8,6 +8,7 @@ import {
 } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { TIMER_MS_MAX } from '../../native/index.ts'
+import { addAbortCallback, removeAbortCallback } from '../../runtime/index.ts'
 import type { ProtectionDomain } from '../../verbs/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
@@ -534,13 +535,13 @@ function over(
   const isOver = new Promise<typeof OVER>((resolve) => {
     end = () => {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
+      if (signal !== undefined) removeAbortCallback(signal, end)
       resolve(OVER)
     }
     const timer = waitMs === 0 ? undefined : setTimeout(end, Math.min(waitMs, TIMER_MS_MAX))
     // It may have aborted while the call was on its way.
     if (signal?.aborted === true) end()
-    else signal?.addEventListener('abort', end, { once: true })
+    else if (signal !== undefined) addAbortCallback(signal, end)
   })
   return { isOver, end }
 }
