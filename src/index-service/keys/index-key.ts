@@ -34,8 +34,8 @@ export function markedTuple(parts: readonly TuplePart[]): Uint8Array {
 }
 
 /**
- * The key that has these bytes: a tuple, or bytes. Clients of Redis may have any bytes as a key, also such as begin like
- * a tuple and are none.
+ * The key that has these bytes: a tuple, or bytes. Clients of Redis may have any bytes as a key, also such as begin
+ * like a tuple and are none.
  */
 export function keyOfBytes(bytes: Uint8Array): Buffer | readonly TuplePart[] {
   const tuple = bytes[0] === TUPLE_MARK && bytes.length > 0 ? tupleOf(bytes.subarray(1)) : undefined
