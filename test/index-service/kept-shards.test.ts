@@ -34,8 +34,10 @@ test('a directory says which shards have logs there, and which some node has hel
     [1, 2, 3].map((shard) => again.isFounded(shard)),
     [false, true, true],
   )
-  writeFileSync(join(directory, 'founded'), '[2')
-  assert.throws(() => new KeptShards(directory, 4), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED' })
+  for (const damaged of ['[2', '', '5', 'null', '{}', '["2"]']) {
+    writeFileSync(join(directory, 'founded'), damaged)
+    assert.throws(() => new KeptShards(directory, 4), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED' }, damaged)
+  }
 })
 
 test('the directory of an index of one shard is that of its log', () => {
