@@ -13,7 +13,7 @@ import {
   type OptionNames,
   TIMER_MS_MAX,
 } from '../native/index.ts'
-import { DeadlineTimer } from '../runtime/index.ts'
+import { addAbortCallback, DeadlineTimer, removeAbortCallback } from '../runtime/index.ts'
 import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
 import type { ReplicaProcess } from './agent/replica-process.ts'
 import { Condition } from './condition.ts'
@@ -286,10 +286,10 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       }
       const onAbort = (): void => giveUp(signal!.reason)
       const end = (): void => {
-        signal?.removeEventListener('abort', onAbort)
+        if (signal !== undefined) removeAbortCallback(signal, onAbort)
         process.unexpect()
       }
-      signal?.addEventListener('abort', onAbort, { once: true })
+      if (signal !== undefined) addAbortCallback(signal, onAbort)
       process.expect()
       this.#session.renewAfter(this.#parts.sessionMs / 4, Date.now())
       this.#session.add(proposal)
@@ -325,7 +325,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       const end = (): void => {
         reading.isOver = true
         clearTimeout(timer)
-        signal?.removeEventListener('abort', onAbort)
+        if (signal !== undefined) removeAbortCallback(signal, onAbort)
         process.unexpect()
       }
       const reading: Reading = {
@@ -348,7 +348,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       }
       const onAbort = (): void => reading.fail(signal!.reason)
       const timer = setTimeout(() => reading.fail(this.#late(timeoutMs, false)), Math.min(timeoutMs, TIMER_MS_MAX))
-      signal?.addEventListener('abort', onAbort, { once: true })
+      if (signal !== undefined) addAbortCallback(signal, onAbort)
       process.expect()
       if (index !== undefined) {
         this.#readable.push(reading)

@@ -16,7 +16,7 @@ export class RedisDoor implements AsyncDisposable {
   readonly #services: DoorServices
   readonly #sweeper: NodeJS.Timeout
   #front: Front | undefined
-  #isClosed = false
+  #closing: Promise<void> | undefined
 
   private constructor(services: DoorServices) {
     this.#services = services
@@ -47,9 +47,12 @@ export class RedisDoor implements AsyncDisposable {
   }
 
   /** Connections end at once. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#end()
     const closed = this.#front!.close()
     for (const client of this.#services.clients) client.line.destroy()

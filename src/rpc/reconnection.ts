@@ -94,7 +94,8 @@ export class Reconnection implements SessionOwner {
     this.#connecting = true
     try {
       const session = await this.#greeted(await this.#source())
-      if (session !== undefined) {
+      // It may have ended since then.
+      if (session?.session.open === true && !session.draining) {
         this.#failures = 0
         this.current = session
         for (const { wait } of [...this.#waiters]) wait.resolve(session)
@@ -108,7 +109,7 @@ export class Reconnection implements SessionOwner {
     if (this.current === undefined) this.#again()
   }
 
-  /** A session whose server has said hello, and does not drain. */
+  /** A session whose server has said hello; undefined if the channel was closed. */
   async #greeted(link: MessageLink): Promise<ClientSession | undefined> {
     if (this.#closed !== undefined) {
       await link.close()
@@ -132,7 +133,7 @@ export class Reconnection implements SessionOwner {
     } finally {
       clearTimeout(timer)
     }
-    return session.session.open && !session.draining ? session : undefined
+    return session
   }
 
   /** Another try after a wait, which is drawn, so that the clients of a server that comes back do not come at once. */

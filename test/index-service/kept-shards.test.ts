@@ -1,11 +1,13 @@
 /** Nodes whose directories are not where ranks say that shards are to be. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { after, test } from 'node:test'
+import { openNode } from '../../src/index-service/index.ts'
 import { KeptShards } from '../../src/index-service/node/kept-shards.ts'
+import { join as joinGroup } from '../../src/public/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { RankProcess } from '../support/rank-process.ts'
 
@@ -32,8 +34,10 @@ test('a directory says which shards have logs there, and which some node has hel
     [1, 2, 3].map((shard) => again.isFounded(shard)),
     [false, true, true],
   )
-  writeFileSync(join(directory, 'founded'), '[2')
-  assert.throws(() => new KeptShards(directory, 4), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED' })
+  for (const damaged of ['[2', '', '5', 'null', '{}', '["2"]']) {
+    writeFileSync(join(directory, 'founded'), damaged)
+    assert.throws(() => new KeptShards(directory, 4), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED' }, damaged)
+  }
 })
 
 test('the directory of an index of one shard is that of its log', () => {
@@ -67,4 +71,20 @@ test('more nodes than replicas are killed at once, and begin again in another or
   // A minority of those that have shard 1 is to hold it now.
   const again = await begin(2, [4, 3, 2, 1, 0])
   assert.equal(await again[0]!.call('countKeys', 'filled', 100), 100)
+})
+
+test('an index of which one shard cannot be opened leaves none of the others open', async () => {
+  const name = `partly-${process.pid}`
+  const directory = join(folder, 'partly')
+  await using group = await joinGroup({ rank: 0, size: 1, rendezvous: `local:${name}` })
+  const options = { name, directory, shards: 4, replicas: 1 }
+  await (await openNode(group, options)).close()
+  const file = join(directory, '0', 'identity')
+  const identity = readFileSync(file)
+  writeFileSync(file, 'damaged')
+  await assert.rejects(openNode(group, options), { code: 'ERR_AETHER_CONSENSUS_LOG_DAMAGED' })
+  writeFileSync(file, identity)
+  const node = await openNode(group, options)
+  assert.equal(node.held.size, 4)
+  await node.close()
 })

@@ -1,12 +1,15 @@
 /** The port of an index, as other rooms use it: at a node, and at a client of the same machine. */
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import process from 'node:process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IndexClient } from '../../src/index-service/client/index-client.ts'
+import { Index } from '../../src/index-service/handles/index-handle.ts'
 import { openNode } from '../../src/index-service/index.ts'
 import { NodeCards } from '../../src/index-service/node/node-cards.ts'
-import type { CallLimits, ShardPort } from '../../src/index-service/port.ts'
+import type { ShardReplica } from '../../src/index-service/node/shard-replica.ts'
+import type { CallLimits, IndexPort, ShardPort } from '../../src/index-service/port.ts'
 import { join } from '../../src/public/index.ts'
 import { RpcError } from '../../src/rpc/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
@@ -71,6 +74,49 @@ async function looked(look: () => unknown): Promise<unknown> {
   }
   throw new Error('memory was not read')
 }
+
+test('a call that waited and was served leaves no timer and no listener of its signal', () =>
+  withPorts(async (node) => {
+    const { signal } = new AbortController()
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    const calls = Array.from({ length: 20 }, () => node.wait(callIn(0, ['BLPOP', 'list', '0']), 600_000, signal))
+    while ((node as ShardReplica).figures.waiting < calls.length) await sleep(1)
+    assert.equal(getEventListeners(signal, 'abort').length, 1, 'Node.js warns from eleven on')
+    await node.run([callIn(0, ['RPUSH', 'list', ...calls.map(String)])], undefined, limits)
+    await Promise.all(calls)
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+    assert.ok(timers() < before + calls.length, `${timers()} timers, and ${before} before`)
+  }))
+
+test('calls that one signal may abort are one listener of it, however many they are', () =>
+  withPorts(async (node) => {
+    const { signal } = new AbortController()
+    const set = (value: number) => node.run([callIn(0, ['SET', 'a', `${value}`])], undefined, { ...limits, signal })
+    const sets = Array.from({ length: 20 }, (_, value) => set(value))
+    assert.equal(getEventListeners(signal, 'abort').length, 1, 'Node.js warns from eleven on')
+    await Promise.all(sets)
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+  }))
+
+test('keys of clients of Redis that begin like tuples and are none are bytes, and are no part of a range', () =>
+  withPorts(async (node, client) => {
+    const odd = Buffer.from([0, 0xff])
+    await node.run([{ name: 'SET', args: [odd, bytes('odd')] }], undefined, limits)
+    for (const port of [node, client]) {
+      const index = new Index('odd', { shards: 1, shard: () => port } as unknown as IndexPort)
+      await index.set(['a', 1], 'tuple')
+      await index.set(['b'], 'tuple')
+      const keys: unknown[] = []
+      for await (const key of index.keys()) keys.push(key)
+      assert.ok(keys.length === 3 && keys.some((key) => Buffer.isBuffer(key) && key.equals(odd)), String(keys))
+      for (const reverse of [false, true]) {
+        const found: unknown[] = []
+        for await (const [key] of index.range({ limit: 2, reverse })) found.push(key)
+        assert.deepEqual(found, reverse ? [['b'], ['a', 1]] : [['a', 1], ['b']])
+      }
+    }
+  }))
 
 test('each database is read, watched, waited for and looked at by its number, also after a swap', () =>
   withPorts(async (node, client) => {

@@ -328,3 +328,17 @@ test('native: where no descriptor is left, callers wait until one is, and the ot
     server.kill('SIGKILL')
   }
 })
+
+test('an encrypted front closes though a client has not said hello', async () => {
+  const front = await NodeFront.open('127.0.0.1', 0, () => assert.fail('it is not taken'), {})
+  const client = connect(front.port, '127.0.0.1').resume()
+  await once(client, 'connect')
+  for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate)
+  const ends = Promise.all([front.close(), once(client, 'close')])
+  let isLate: NodeJS.Timeout | undefined
+  const late = new Promise((_, reject) => {
+    isLate = setTimeout(() => reject(new Error('it does not end')), 60_000)
+  })
+  await Promise.race([ends, late])
+  clearTimeout(isLate)
+})

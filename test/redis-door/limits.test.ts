@@ -108,3 +108,32 @@ test('more clients than there may be are refused', async () => {
   assert.equal(await (await door.connect()).ask('PING'), 'PONG')
   await until(() => clients[1]!.hasEnded, 'it has ended')
 })
+
+test('what comes for a client that has left, and does not take its last answers, is not kept', async () => {
+  await using door = await openDoor()
+  const [slow, client] = [await door.connect(), await door.connect()]
+  const listed = async (): Promise<string> => JSON.stringify(await client.ask('CLIENT', 'LIST', 'TYPE', 'pubsub'))
+  await slow.ask('SUBSCRIBE', 'news')
+  slow.socket.pause()
+  while (!/omem=[1-9]/.test(await listed())) await client.ask('PUBLISH', 'news', 'x'.repeat(100_000))
+  slow.send(['QUIT'])
+  while (!(await listed()).includes('cmd=quit')) await new Promise(setImmediate)
+  const before = process.memoryUsage().arrayBuffers
+  const long = Buffer.alloc(2 ** 20, 'x')
+  for (let count = 0; count < 200; count += 1) await client.ask('PUBLISH', 'news', long)
+  const grown = process.memoryUsage().arrayBuffers - before
+  assert.ok(grown < 100 * 2 ** 20, `${grown} bytes more`)
+})
+
+test('a door that is closed twice is closed when either has ended', async () => {
+  await using door = await openDoor()
+  await door.connect()
+  let isClosed = false
+  const first = door.door.close().then(() => {
+    isClosed = true
+  })
+  await door.door.close()
+  await undefined
+  assert.ok(isClosed)
+  await first
+})

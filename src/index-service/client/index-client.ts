@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { thisMachine } from '../../cluster/index.ts'
 import { connectLink, type MessageLink } from '../../messaging/index.ts'
 import { type Channel, type Client, MalformedFrameError, openChannel, RpcError } from '../../rpc/index.ts'
+import { timerDelay } from '../../runtime/index.ts'
 import { Admission } from '../admission.ts'
-import { IndexError } from '../errors.ts'
+import { IndexError, type IndexOutcome } from '../errors.ts'
 import {
+  CALL_BYTES_MAX,
   type HotKeysRequest,
   type IndexNodeFigures,
   type IndexSight,
@@ -67,6 +69,8 @@ export class IndexClient implements IndexPort {
   readonly #options: ClientOptions
   readonly #machine = thisMachine().space
   readonly #met = new Map<string, Met>()
+  /** Nodes that it connects to now. */
+  readonly #meeting = new Map<string, Promise<Met | undefined>>()
   #sight: IndexSight | undefined
   readonly #known = new Map<number, KnownShard>()
   readonly #clients = new Map<number, ShardClient>()
@@ -185,9 +189,9 @@ export class IndexClient implements IndexPort {
       try {
         return await ask(node.client, { timeoutMs: Math.max(1, endMs - performance.now()), signal: ends })
       } catch (error) {
-        this.#checkOpen()
+        this.#checkOpen(isRead ? 'not-applied' : outcomeOf(error))
         signal?.throwIfAborted()
-        if (indexService.isError(error, 'moved')) await this.#look(shard, leftMs)
+        if (indexService.isError(error, 'moved')) await this.#lookUntil(shard, endMs, signal)
         else if (isGone(error)) {
           this.#forget(node)
           if (error.outcome === 'unknown' && !isRead) throw this.#unreachable(error, 'unknown')
@@ -240,7 +244,7 @@ export class IndexClient implements IndexPort {
         node.calls += 1
         return node
       }
-      await this.#look(shard, Math.min(LOOK_MS_MAX, endMs - performance.now()))
+      await this.#lookUntil(shard, endMs, signal)
       this.#checkOpen()
       signal?.throwIfAborted()
       if (this.#best(shard) !== undefined) continue
@@ -276,11 +280,26 @@ export class IndexClient implements IndexPort {
     return placeOfNode(card, this.#machine)
   }
 
+  /** A call waits for the look until then, or until its signal aborts. The look goes on for others. */
+  async #lookUntil(shard: number, endMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const leftMs = endMs - performance.now()
+    const isDone = new AbortController()
+    const ends = signal === undefined ? isDone.signal : AbortSignal.any([signal, isDone.signal])
+    const isLate = sleep(timerDelay(leftMs), undefined, { signal: ends }).catch(() => undefined)
+    await Promise.race([this.#look(shard, Math.min(LOOK_MS_MAX, leftMs)), isLate])
+    isDone.abort()
+  }
+
   /** One look for a shard at a time. */
   #look(shard: number, timeoutMs: number): Promise<void> {
     const known = this.#looking.get(shard)
     if (known !== undefined) return known
-    const look = this.#lookNow(shard, timeoutMs).finally(() => this.#looking.delete(shard))
+    const look = this.#lookNow(shard, timeoutMs)
+      // What cannot be read now may be later.
+      .catch((error: unknown) => {
+        this.#unmet = error
+      })
+      .finally(() => this.#looking.delete(shard))
     this.#looking.set(shard, look)
     return look
   }
@@ -330,11 +349,18 @@ export class IndexClient implements IndexPort {
     return nodes.flatMap((card) => this.#placeOf(card) ?? [])
   }
 
+  /** Looks for several shards may come to a node at the same time. */
   async #meet(place: Place, timeoutMs: number): Promise<Met | undefined> {
     const key = keyOf(place)
-    const known = this.#met.get(key)
+    const known = this.#met.get(key) ?? this.#meeting.get(key)
     if (known !== undefined) return known
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)))])
+    const meeting = this.#connect(place, timeoutMs).finally(() => this.#meeting.delete(key))
+    this.#meeting.set(key, meeting)
+    return await meeting
+  }
+
+  async #connect(place: Place, timeoutMs: number): Promise<Met | undefined> {
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timerDelay(timeoutMs))])
     const { device, address, port } = place
     let link: MessageLink
     try {
@@ -344,9 +370,9 @@ export class IndexClient implements IndexPort {
       this.#unmet = error
       return undefined
     }
-    const channel = openChannel(link)
+    const channel = openChannel(link, { bodyBytesMax: CALL_BYTES_MAX })
     const met = { place, channel, client: channel.client(indexService), calls: 0, isForgotten: false }
-    this.#met.set(key, met)
+    this.#met.set(keyOf(place), met)
     return met
   }
 
@@ -366,12 +392,13 @@ export class IndexClient implements IndexPort {
     if (isForgotten && calls === 0) channel.close().catch(() => undefined)
   }
 
-  #checkOpen(): void {
+  /** `outcome`: of a call that has begun. */
+  #checkOpen(outcome: IndexOutcome = 'not-applied'): void {
     if (this.#closing.signal.aborted)
-      throw new IndexError('CLOSED', `the client of index '${this.#options.name}' is closed`)
+      throw new IndexError('CLOSED', `the client of index '${this.#options.name}' is closed`, { outcome })
   }
 
-  #unreachable(cause: unknown, outcome: 'not-applied' | 'unknown'): IndexError {
+  #unreachable(cause: unknown, outcome: IndexOutcome): IndexError {
     const { name } = this.#options
     const misunderstood = misunderstanding(cause)
     const unasked =
@@ -410,16 +437,24 @@ const GONE: ReadonlySet<string> = new Set([
   'ERR_AETHER_RPC_DRAINING',
 ])
 
+/** What has become of a write whose call ended with this error. */
+function outcomeOf(error: unknown): IndexOutcome {
+  const isUndone = error instanceof RpcError && (error.outcome === 'not-sent' || error.outcome === 'refused')
+  return isUndone || indexService.isError(error, 'moved') ? 'not-applied' : 'unknown'
+}
+
 function asIndexError(error: unknown, isRead: boolean): unknown {
   if (indexService.isError(error, 'failed')) {
     const { kind, message, outcome } = error.details
     return new IndexError(kind, message, { cause: error, outcome })
   }
   if (!(error instanceof RpcError)) return error
+  const outcome = isRead ? 'not-applied' : outcomeOf(error)
+  // A handler has run, and this machine has no memory for its answer.
   if (error.code === 'ERR_AETHER_RPC_OVERLOADED')
-    return new IndexError('BUSY', error.message, { cause: error, outcome: 'not-applied' })
-  if (error.code !== 'ERR_AETHER_RPC_DEADLINE') return error
-  const outcome = error.outcome === 'unknown' && !isRead ? 'unknown' : 'not-applied'
+    return new IndexError(error.outcome === 'failed' ? 'MEMORY' : 'BUSY', error.message, { cause: error, outcome })
+  if (error.code !== 'ERR_AETHER_RPC_DEADLINE')
+    return new IndexError('UNREACHABLE', `the node gave no answer: ${error.message}`, { cause: error, outcome })
   return new IndexError('TIMEOUT', 'the node did not answer in time; it may be stopped or busy', {
     cause: error,
     outcome,

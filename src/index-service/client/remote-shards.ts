@@ -84,8 +84,12 @@ export class RemoteShards {
 
   async #lineTo(place: Place): Promise<ReadLine> {
     const name = `${place.address}/${place.port}`
-    const before = await this.#lines.get(name)?.catch(() => undefined)
-    if (before?.isOver === false) return before
+    for (let known = this.#lines.get(name); known !== undefined; known = this.#lines.get(name)) {
+      const before = await known.catch(() => undefined)
+      if (before?.isOver === false) return before
+      // Another shard may have begun with the next one meanwhile.
+      if (this.#lines.get(name) === known) this.#lines.delete(name)
+    }
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(CONNECT_MS_MAX)])
     const line = ReadLine.open(place, signal)
     this.#lines.set(name, line)

@@ -283,10 +283,13 @@ export class Index implements AsyncDisposable {
       (shard) => new RangePages({ caller: this.#caller, shard, low, high, reverse, page, limits }),
     )
     let left = limit
-    for await (const [key, value] of merged(pages, reverse)) {
+    for await (const [bytes, value] of merged(pages, reverse)) {
       if (left === 0) return
+      const key = keyOfBytes(bytes)
+      // Of a client of Redis, and no tuple.
+      if (key instanceof Uint8Array) continue
       left -= 1
-      yield [keyOfBytes(key) as readonly TuplePart[], bufferOf(value)!]
+      yield [key, bufferOf(value)!]
     }
   }
 

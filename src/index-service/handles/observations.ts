@@ -93,7 +93,7 @@ export async function hotKeys({ port }: IndexCaller, options: HotKeysOptions): P
   return [...sums.values()]
     .sort((one, other) => other.uses - one.uses)
     .slice(0, count)
-    .map(({ db, key, uses }) => ({ db, key: shownKey(key), uses }))
+    .map(({ db, key, uses }) => ({ db, key: keyOfBytes(key), uses }))
 }
 
 export async function sizesByPrefix(
@@ -135,7 +135,7 @@ class PrefixSums {
   largest(count: number): { readonly prefixes: readonly SizedPrefix[]; readonly rest: Size } {
     this.#keep(count)
     const prefixes = [...this.#sums.values()].map(({ db, prefix, keys, bytes }) => {
-      return { db, prefix: shownKey(prefix), keys, bytes: Math.round(bytes) }
+      return { db, prefix: keyOfBytes(prefix), keys, bytes: Math.round(bytes) }
     })
     return { prefixes, rest: { ...this.#rest, bytes: Math.round(this.#rest.bytes) } }
   }
@@ -149,13 +149,4 @@ class PrefixSums {
 
 function sumOf(one: Size, other: Size): Size {
   return { keys: one.keys + other.keys, bytes: one.bytes + other.bytes }
-}
-
-/** Clients of Redis may have any bytes as a key, also such as begin like a tuple. */
-function shownKey(key: Uint8Array): ShownKey {
-  try {
-    return keyOfBytes(key)
-  } catch {
-    return bufferOf(key)!
-  }
 }

@@ -33,8 +33,19 @@ export function markedTuple(parts: readonly TuplePart[]): Uint8Array {
   return Buffer.concat([Uint8Array.of(TUPLE_MARK), encodeTuple(parts)])
 }
 
-/** The key that has these bytes: a tuple, or bytes. */
+/**
+ * The key that has these bytes: a tuple, or bytes. Clients of Redis may have any bytes as a key, also such as begin
+ * like a tuple and are none.
+ */
 export function keyOfBytes(bytes: Uint8Array): Buffer | readonly TuplePart[] {
-  if (bytes[0] === TUPLE_MARK && bytes.length > 0) return decodeTuple(bytes.subarray(1))
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const tuple = bytes[0] === TUPLE_MARK && bytes.length > 0 ? tupleOf(bytes.subarray(1)) : undefined
+  return tuple ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+function tupleOf(bytes: Uint8Array): readonly TuplePart[] | undefined {
+  try {
+    return decodeTuple(bytes)
+  } catch {
+    return undefined
+  }
 }

@@ -132,6 +132,9 @@ export interface NodesSlowCalls {
   readonly calls: readonly SlowEntry[]
 }
 
+/** The longest call, and the longest answer: a key of a backup is restored by one. */
+export const CALL_BYTES_MAX: number = 512 * 2 ** 20
+
 /** A part of a backup is as long as the value of its key may be, and a stream has several items under way. */
 export const PIECE_BYTES: number = 512 * 1024
 

@@ -310,7 +310,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       if (!wanted.includes(shard)) this.#change(shard, this.#openShard(shard, this.#untilClosed))
     const opened = wanted.map((shard) => this.#openShard(shard, limits))
     this.#show()
-    await Promise.all(opened)
+    try {
+      await Promise.all(opened)
+    } catch (error) {
+      // The others are not left behind: those that open are closed with the node.
+      this.#stop.abort()
+      await Promise.allSettled(opened)
+      throw error
+    }
     this.#show()
     this.#hide = new NodeCards(this.name).show(this.rank, this.#server.here)
     this.#looker = setInterval(() => {

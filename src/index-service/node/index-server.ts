@@ -4,6 +4,7 @@ import { IndexError } from '../errors.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import type { Call } from '../state/shard-command.ts'
 import {
+  CALL_BYTES_MAX,
   type HotKeysRequest,
   type IndexNodeFigures,
   type IndexSight,
@@ -19,9 +20,6 @@ import type { SlowLog } from './slow-log.ts'
 
 /** Clients of this machine meet a node by shared memory. */
 const HERE = { device: 'shm0', address: '127.0.0.1' }
-
-/** The longest call: a key of a backup is restored by one. */
-const CALL_BYTES_MAX = 512 * 2 ** 20
 
 /** How long calls that came may take when the node is closed. */
 const DRAIN_MS_MAX = 2000

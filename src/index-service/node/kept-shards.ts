@@ -59,7 +59,9 @@ function foundedIn(directory: string): readonly number[] {
   const file = join(directory, FOUNDED_FILE)
   if (!existsSync(file)) return []
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as number[]
+    const shards: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (!Array.isArray(shards) || !shards.every(Number.isInteger)) throw new SyntaxError('it is no list of shards')
+    return shards as number[]
   } catch (cause) {
     const what = `${file} is damaged; remove it once the other nodes of this index are there`
     throw new ConsensusError('LOG_DAMAGED', what, { file, cause })

@@ -1,7 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import {
   type AppendPolicy,
-  ConsensusError,
   type ReadersOf,
   type Replicated,
   type ReplicatedStatus,
@@ -9,11 +8,11 @@ import {
 } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
 import { TIMER_MS_MAX } from '../../native/index.ts'
+import { addAbortCallback, removeAbortCallback } from '../../runtime/index.ts'
 import type { ProtectionDomain } from '../../verbs/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { COMMAND_FORMAT } from '../commands/table.ts'
-import { IndexError } from '../errors.ts'
 import { againUntilKnown, locate, type PlacedOrNot, placeOnMachine } from '../located.ts'
 import { isThere, type Looked, lookedAt } from '../looked.ts'
 import { copyOf } from '../memory/copy.ts'
@@ -34,6 +33,7 @@ import { Evictor } from './evictor.ts'
 import { HotKeys } from './hot-keys.ts'
 import type { HotKey, HotKeysRequest, ShardMemory } from './index-contract.ts'
 import { type Program, ProgramLine } from './program-line.ts'
+import { asIndexError } from './replica-errors.ts'
 import { ShardBackups } from './shard-backups.ts'
 import { ShardRegions } from './shard-regions.ts'
 import { LEFT, rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
@@ -356,7 +356,8 @@ export class ShardReplica implements ShardPort {
       const propose = (left: CallLimits) => this.#propose({ calls: [call], waiter, ...bound }, left)
       const answer = await this.#evictor.admit([call], propose, limits)
       if (Array.isArray(answer)) return (answer as readonly Reply[])[0]!
-      const reply = await Promise.race([comes, over(waitMs, signal)])
+      const wait = over(waitMs, signal)
+      const reply = await Promise.race([comes, wait.isOver]).finally(wait.end)
       if (reply !== OVER && reply !== LEFT) return reply
       // It may have been served in this moment.
       const last = await this.#propose({ cancel: waiter }, limits)
@@ -525,25 +526,22 @@ export class ShardReplica implements ShardPort {
 
 const OVER = Symbol('the time is over')
 
-/** Resolves when the time is over, or the signal aborts. */
-function over(waitMs: number, signal: AbortSignal | undefined): Promise<typeof OVER> {
-  return new Promise((resolve) => {
-    const end = (): void => {
+/** `isOver` when the time is, or the signal aborts, or at its `end`. */
+function over(
+  waitMs: number,
+  signal: AbortSignal | undefined,
+): { readonly isOver: Promise<typeof OVER>; readonly end: () => void } {
+  let end = (): void => undefined
+  const isOver = new Promise<typeof OVER>((resolve) => {
+    end = () => {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
+      if (signal !== undefined) removeAbortCallback(signal, end)
       resolve(OVER)
     }
     const timer = waitMs === 0 ? undefined : setTimeout(end, Math.min(waitMs, TIMER_MS_MAX))
     // It may have aborted while the call was on its way.
     if (signal?.aborted === true) end()
-    else signal?.addEventListener('abort', end, { once: true })
+    else if (signal !== undefined) addAbortCallback(signal, end)
   })
-}
-
-function asIndexError(error: unknown): unknown {
-  if (!(error instanceof ConsensusError)) return error
-  const kind = error.code.endsWith('_TIMEOUT') ? 'TIMEOUT' : error.code.endsWith('_CLOSED') ? 'CLOSED' : undefined
-  if (kind === undefined) return error
-  const outcome = error.outcome === 'applied' ? undefined : error.outcome
-  return new IndexError(kind, error.message, { cause: error, outcome })
+  return { isOver, end }
 }

@@ -469,7 +469,12 @@ export class DoorConnection implements ClientLine, StreamOwner {
   }
 
   #send(): void {
-    if (this.#writer.length === 0 || !this.#stream.isWritable) return
+    if (this.#writer.length === 0) return
+    if (!this.#stream.isWritable) {
+      // It has ended, and is told of nothing more: a client that does not take its end could wait for ever.
+      this.#writer.reset()
+      return
+    }
     this.#door.activity.statistics.sentBytes += this.#writer.length
     this.#stream.write(this.#writer.bytes)
     this.#writer.reset()

@@ -9,10 +9,13 @@ import type { ByteStream, Front, StreamOwner, TakeStream } from './byte-stream.t
 export class NodeFront implements Front {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
+  /** Connections that are not encrypted yet, by the other end: the server has another socket for them afterwards. */
+  readonly #greeting = new Map<string, Socket>()
   #ended: (() => void) | undefined
 
   private constructor(take: TakeStream, tls: TlsOptions | undefined) {
     const takeSocket = (socket: Socket): void => {
+      this.#greeting.delete(peerOf(socket))
       this.#sockets.add(socket)
       take(new SocketStream(socket))
       // After its owner is told.
@@ -22,6 +25,15 @@ export class NodeFront implements Front {
       })
     }
     this.#server = tls === undefined ? createServer(takeSocket) : createTlsServer(tls, takeSocket)
+    if (tls !== undefined) this.#server.on('connection', (socket: Socket) => this.#greet(socket))
+  }
+
+  #greet(socket: Socket): void {
+    const peer = peerOf(socket)
+    this.#greeting.set(peer, socket)
+    socket.on('close', () => {
+      if (this.#greeting.get(peer) === socket) this.#greeting.delete(peer)
+    })
   }
 
   /** @throws SystemError if it cannot listen there. */
@@ -39,6 +51,8 @@ export class NodeFront implements Front {
   async close(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()
+    // No one else knows of these.
+    for (const socket of this.#greeting.values()) socket.destroy()
     await closed
     if (this.#sockets.size > 0)
       await new Promise<void>((resolve) => {
@@ -97,4 +111,8 @@ class SocketStream implements ByteStream {
 function addressOf(address: string | undefined, port: number | undefined): string {
   if (address === undefined) return ''
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+function peerOf(socket: Socket): string {
+  return addressOf(socket.remoteAddress, socket.remotePort)
 }
