@@ -73,9 +73,12 @@ export class SnapshotReader {
   readonly #chunks: readonly Uint8Array[]
   #number = 0
   #at = 0
+  /** In chunks behind this one. */
+  #behindBytes: number
 
   constructor(chunks: readonly Uint8Array[]) {
     this.#chunks = chunks
+    this.#behindBytes = chunks.slice(1).reduce((sum, { length }) => sum + length, 0)
   }
 
   count(): number {
@@ -126,9 +129,7 @@ export class SnapshotReader {
 
   /** How many bytes there are. */
   get left(): number {
-    const first = (this.#chunks[this.#number]?.length ?? 0) - this.#at
-    // Almost all that is read is short.
-    return this.#chunks.slice(this.#number + 1).reduce((sum, { length }) => sum + length, first)
+    return (this.#chunks[this.#number]?.length ?? 0) - this.#at + this.#behindBytes
   }
 
   /** The chunk with the next byte. */
@@ -139,6 +140,7 @@ export class SnapshotReader {
       if (this.#at < chunk.length) return chunk
       this.#number += 1
       this.#at = 0
+      this.#behindBytes -= this.#chunks[this.#number]?.length ?? 0
     }
   }
 }
