@@ -80,6 +80,12 @@ inline uint32_t markUsed(uint32_t mark, uint32_t mode, double nowMs) {
 
 enum class Found { Yes, No, Unknown };
 
+// Buckets of no chain, one behind the other.
+struct SpareBuckets {
+  uint32_t place;
+  uint32_t count;
+};
+
 // The chunks of a table, each looked up once a call.
 class Records {
  public:
@@ -154,6 +160,25 @@ class Records {
     if (segment >= kBucketSegmentsMax) return 0;
     return header_[kBucketSegmentsWord + segment] +
            static_cast<uint32_t>(bucket % kBucketsPerSegment * kUnitsPerBucket);
+  }
+
+  // Where a record is named that is not there, in the last bucket of a chain at worst. Null if none is left for it.
+  uint32_t* freeSlot(uint32_t hash, SpareBuckets* spares) {
+    uint32_t place = placeOfBucket(bucketOf(hash));
+    for (int links = 0; links < kChainMax && place != 0; links++) {
+      auto* bucket = const_cast<uint32_t*>(words(place, kBucketBytes));
+      if (bucket == nullptr) return nullptr;
+      for (size_t slot = 0; slot < kSlotsPerBucket; slot++)
+        if (bucket[kSlotsWord + 2 * slot + 1] == 0) return bucket + kSlotsWord + 2 * slot;
+      place = bucket[kNextWord];
+      if (place != 0) continue;
+      if (spares->count == 0) return nullptr;
+      place = spares->place;
+      spares->place += kUnitsPerBucket;
+      spares->count--;
+      __atomic_store_n(bucket + kNextWord, place, __ATOMIC_SEQ_CST);
+    }
+    return nullptr;
   }
 
   // A record is new.

@@ -78,8 +78,7 @@ class Filling {
       : records_(records),
         place_(static_cast<uint32_t>(numbers[kRoomPlace])),
         end_(static_cast<uint32_t>(numbers[kRoomEnd])),
-        spare_(static_cast<uint32_t>(numbers[kSparePlace])),
-        spares_(static_cast<uint32_t>(numbers[kSpares])) {}
+        spares_{static_cast<uint32_t>(numbers[kSparePlace]), static_cast<uint32_t>(numbers[kSpares])} {}
 
   // False if there is no room.
   bool add(const SnapshotString& string) {
@@ -92,7 +91,7 @@ class Filling {
     to[0] = static_cast<uint8_t>(kKeyKind | (records_.spaceOf(string.database) << kSpaceShift));
     memcpy(to + 1, string.key.data, string.key.length);
     const uint32_t hash = hashOf(to, keyBytes, records_.seed());
-    uint32_t* slot = freeSlot(hash);
+    uint32_t* slot = records_.freeSlot(hash, &spares_);
     if (slot == nullptr) return false;
     record[0] = hash;
     record[kKeyBytesWord] = static_cast<uint32_t>(keyBytes);
@@ -110,31 +109,14 @@ class Filling {
 
   void tell(double* numbers) const {
     numbers[kRoomPlace] = place_;
-    numbers[kSparePlace] = spare_;
-    numbers[kSpares] = spares_;
+    numbers[kSparePlace] = spares_.place;
+    numbers[kSpares] = spares_.count;
   }
 
  private:
-  uint32_t* freeSlot(uint32_t hash) {
-    uint32_t place = records_.placeOfBucket(records_.bucketOf(hash));
-    for (int links = 0; links < kChainMax && place != 0; links++) {
-      auto* bucket = const_cast<uint32_t*>(records_.words(place, kBucketBytes));
-      if (bucket == nullptr) return nullptr;
-      for (size_t slot = 0; slot < kSlotsPerBucket; slot++)
-        if (bucket[kSlotsWord + 2 * slot + 1] == 0) return bucket + kSlotsWord + 2 * slot;
-      place = bucket[kNextWord];
-      if (place != 0) continue;
-      if (spares_ == 0) return nullptr;
-      place = spare_;
-      spare_ += kUnitsPerBucket;
-      spares_--;
-      __atomic_store_n(bucket + kNextWord, place, __ATOMIC_RELEASE);
-    }
-    return nullptr;
-  }
-
   Records& records_;
-  uint32_t place_, end_, spare_, spares_;
+  uint32_t place_, end_;
+  SpareBuckets spares_;
 };
 
 static bool isNumberWithin(double value, double most) { return value >= 0 && value <= most; }

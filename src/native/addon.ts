@@ -54,10 +54,23 @@ export const PackedNumber = { RequestEnd: 0, CallEnd: 1, ArgumentCount: 2, Count
 
 /**
  * Places in the numbers of `setStrings`. In: where the calls begin and how many there are, the version of what is
- * written, and the time in ms since 1970. Then the room for records: a place and its end. Out: where the calls begin
- * that are left, the place behind what was written, and how many records were released.
+ * written, and the time in ms since 1970. Then the room for records, a place and its end, that for buckets, a place and
+ * how many, and how many keys may be added. Out: where the calls begin that are left, what is left of the room, how many
+ * records were released, and how many keys were added: also by a call that is left.
  */
-export const SetNumber = { Offset: 0, Calls: 1, Version: 2, NowMs: 3, Place: 4, End: 5, Released: 6, Count: 7 } as const
+export const SetNumber = {
+  Offset: 0,
+  Calls: 1,
+  Version: 2,
+  NowMs: 3,
+  Place: 4,
+  End: 5,
+  Released: 6,
+  SparePlace: 7,
+  Spares: 8,
+  Added: 9,
+  Count: 10,
+} as const
 
 /**
  * Places in the numbers of `addStrings`. In: where it begins, how many it may add, and the time in ms since 1970; 0:
@@ -379,7 +392,7 @@ export interface Addon {
   packRequests(requests: Uint8Array, packed: Uint8Array, numbers: Int32Array): number
   /**
    * Do each `SET` and `MSET` at the start of calls of a shard's log. It stops before one that finds no room, or is
-   * about a key that does not hold a string without expiry. Returns how many are done.
+   * about a key that holds something else than a string without expiry, or a new tuple. Returns how many are done.
    *
    * @param chunks the table's, as in {@link Addon.answerLooks}.
    * @param released gets the places of the records that were replaced. It stops where no more have room there.

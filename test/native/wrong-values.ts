@@ -121,7 +121,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
     one([lookedAt]),
     one(Buffer.from('\x03set\x02\x01k\x01v', 'latin1')),
     () => new Int32Array(4),
-    () => Float64Array.of(0, 1, 1, 1, 0, 64, 0),
+    () => Float64Array.of(0, 1, 1, 1, 0, 64, 0, 0, 0, 1),
   ],
   addStrings: [one([lookedAt]), one(snapshotString), () => Float64Array.of(0, 1, 1, 64, 128, 0, ...Array(17).fill(0))],
   countStrings: [one(snapshotString), () => Float64Array.of(0)],

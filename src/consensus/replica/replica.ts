@@ -128,7 +128,7 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     const { id, settings, founding, device, runtime, events } = options
     this.id = id
-    this.#options = options
+    this.#options = { ...options, durability: undefined }
     this.#connections = new Connections({
       ...{ device, id, settings },
       events: {

@@ -40,7 +40,7 @@ import { type MarkModeNumber, UseMarks } from './use-marks.ts'
 /** Places of records that strings which are set together have replaced. */
 const released = new Int32Array(1024)
 
-/** Of records that are added together. */
+/** Where records are added together, buckets are split for as many before. */
 const SPLIT_AHEAD = 512
 
 /** As the addon numbers them. */
@@ -194,6 +194,7 @@ export class RecordTable implements Records, RecordSampler {
     version: number,
   ): StringsSet {
     const numbers = this.#setNumbers
+    numbers[SetNumber.Added] = this.#roomForMore()
     const { place, end } = this.#segments.room
     numbers[SetNumber.Offset] = from
     numbers[SetNumber.Calls] = count
@@ -201,10 +202,15 @@ export class RecordTable implements Records, RecordSampler {
     numbers[SetNumber.NowMs] = this.nowMs
     numbers[SetNumber.Place] = place
     numbers[SetNumber.End] = end
+    numbers[SetNumber.SparePlace] = this.#overflow.place
+    numbers[SetNumber.Spares] = this.#overflow.left
     const done = native.setStrings(this.#segments.chunkBytes, calls, released, numbers)
     this.#segments.filled(numbers[SetNumber.Place]!)
+    this.#overflow = { place: numbers[SetNumber.SparePlace]!, left: numbers[SetNumber.Spares]! }
+    const added = numbers[SetNumber.Added]!
+    this.#added(added)
     for (let at = 0; at < numbers[SetNumber.Released]!; at += 1) this.#release(released[at]! >>> 0)
-    return { calls: done, offset: numbers[SetNumber.Offset]! }
+    return { calls: done, added, offset: numbers[SetNumber.Offset]! }
   }
 
   reserve(records: number): void {
@@ -218,13 +224,9 @@ export class RecordTable implements Records, RecordSampler {
 
   addStrings(bytes: Uint8Array): StringsAdded {
     const numbers = this.#addNumbers
+    numbers[AddNumber.Most] = this.#roomForMore()
     const { place, end } = this.#segments.room
-    if (this.#overflow.left === 0) this.#overflow = { place: this.#segments.fix(), left: BUCKETS_PER_SEGMENT }
-    // Where nothing was reserved, not after each few of them.
-    const least = Math.min(this.#size, SPLIT_AHEAD)
-    while (this.#buckets * KEYS_PER_BUCKET < this.#size + least) this.#split()
     numbers[AddNumber.From] = 0
-    numbers[AddNumber.Most] = Math.max(0, this.#buckets * KEYS_PER_BUCKET - this.#size)
     numbers[AddNumber.NowMs] = this.nowMs
     numbers[AddNumber.Place] = place
     numbers[AddNumber.End] = end
@@ -233,9 +235,22 @@ export class RecordTable implements Records, RecordSampler {
     const count = native.addStrings(this.#segments.chunkBytes, bytes, numbers)
     this.#segments.filled(numbers[AddNumber.Place]!)
     this.#overflow = { place: numbers[AddNumber.SparePlace]!, left: numbers[AddNumber.Spares]! }
-    this.#size += count
-    this.#marks.grow(this.#size, () => this.#segments.fix())
+    this.#added(count)
     return { end: numbers[AddNumber.From]!, count, counts: numbers.subarray(AddNumber.Added) }
+  }
+
+  /** How many records may come before a bucket is to be split. */
+  #roomForMore(): number {
+    if (this.#overflow.left === 0) this.#overflow = { place: this.#segments.fix(), left: BUCKETS_PER_SEGMENT }
+    const least = this.#size + Math.min(this.#size, SPLIT_AHEAD)
+    while (this.#buckets * KEYS_PER_BUCKET < least) this.#split()
+    return Math.max(0, this.#buckets * KEYS_PER_BUCKET - this.#size)
+  }
+
+  #added(records: number): void {
+    if (records === 0) return
+    this.#size += records
+    this.#marks.grow(this.#size, () => this.#segments.fix())
   }
 
   packStrings(cursor: number, target: Uint8Array): StringsPacked {

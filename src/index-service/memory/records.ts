@@ -27,6 +27,8 @@ export interface SampleOptions {
 /** Strings that were set together, see {@link Records.setStrings}. */
 export interface StringsSet {
   readonly calls: number
+  /** Keys that were not there before, also of a call that is left. */
+  readonly added: number
   /** Where the calls begin that are left. */
   readonly offset: number
 }
@@ -60,8 +62,9 @@ export interface Records {
   set(key: Uint8Array, value: Uint8Array): void
   delete(key: Uint8Array): boolean
   /**
-   * Do each `SET` and `MSET` at the start of calls of the log. It stops at a key that does not hold a string, or one
-   * that expires. Keys are of database 0. `from`: where the first of at most `count` calls begins. Absent: it cannot.
+   * Do each `SET` and `MSET` at the start of calls of the log. It stops at a key that holds something else than a
+   * string, or one that expires, and at a new tuple. Keys are of database 0. `from`: where the first of at most `count`
+   * calls begins. Absent: it cannot.
    */
   setStrings?(calls: Uint8Array, part: { readonly from: number; readonly count: number }, version: number): StringsSet
   /** Where nothing is: as many records come. */

@@ -366,7 +366,7 @@ export class Keyspace {
     this.#entries.decode(reader)
   }
 
-  /** Strings of a snapshot are there, without an expiry. */
+  /** Strings are there, which were not: see {@link Records.addStrings}. */
   added(strings: number): void {
     this.#entries.added(strings)
   }

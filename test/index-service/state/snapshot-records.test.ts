@@ -8,6 +8,7 @@ import { MarkMode } from '../../../src/index-service/memory/use-marks.ts'
 import { RecordKeys } from '../../../src/index-service/state/record-format.ts'
 import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import { Random } from '../../../src/runtime/index.ts'
+import { stateOf } from '../support/shard-state.ts'
 
 const TIME_MS = 1_700_000_000_000
 const KEYS = 4000
@@ -58,18 +59,8 @@ class Shard implements Disposable {
     return [...this.machine.snapshot()].map((chunk) => Buffer.from(chunk))
   }
 
-  /** Everything that can be asked, in an order of its own. */
-  get state(): unknown {
-    const { machine } = this
-    const state: unknown[] = [machine.databases, machine.usedBytes, machine.nextExpiryMs]
-    for (const { db } of machine.databases) {
-      const [keys] = machine.read([{ name: 'KEYS', args: [bytes('*')], db }], TIME_MS) as [Uint8Array[]]
-      for (const key of keys.map((each) => Buffer.from(each)).sort(Buffer.compare)) {
-        const of = (name: string) => machine.read([{ name, args: [key], db }], TIME_MS)[0]
-        state.push([db, key.toString('latin1'), of('DUMP'), of('PTTL'), machine.versionOf(key, TIME_MS, db)])
-      }
-    }
-    return state
+  get state(): readonly unknown[] {
+    return stateOf(this.machine, TIME_MS)
   }
 
   [Symbol.dispose](): void {
