@@ -58,7 +58,7 @@ export function restoreSnapshot<Command, Answer>(
   chunks: readonly Uint8Array[],
   { isChecked = false }: { readonly isChecked?: boolean } = {},
 ): void {
-  const payloads = chunks.map((bytes, number) => decodeChunk(bytes, number, isChecked))
+  const payloads = chunks.map((bytes, number) => decodeChunk(bytes, number, isChecked ? 'none' : undefined))
   const state = stateOf(payloads)
   checkFormat(state.format, applier.formatKnown)
   applier.restore(state, payloads.slice(1))
@@ -82,15 +82,23 @@ export function chunkHead(number: number, payload: Uint8Array): Uint8Array {
 }
 
 function checksumOf(head: Uint8Array, payload: Uint8Array): number {
-  return crc32(payload, crc32(head.subarray(0, 8)))
+  return crc32(payload, checksumOfHead(head))
 }
 
-/** The payload of the chunk with that number, a view of it. @throws ConsensusError */
-export function decodeChunk(bytes: Uint8Array, number: number, isChecked: boolean = false): Uint8Array {
+/** The checksum of a chunk, before its payload. */
+export function checksumOfHead(head: Uint8Array): number {
+  return crc32(head.subarray(0, 8))
+}
+
+/**
+ * The payload of the chunk with that number, a view of it. `checksum`: of the chunk, or `none` where that of all of it
+ * was compared. @throws ConsensusError
+ */
+export function decodeChunk(bytes: Uint8Array, number: number, checksum?: number | 'none'): Uint8Array {
   if (bytes.length < CHUNK_HEAD_BYTES) throw damaged(`chunk ${number} is cut off`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (!isChecked && view.getUint32(8, true) !== checksumOf(bytes, bytes.subarray(CHUNK_HEAD_BYTES)))
-    throw damaged(`the checksum of chunk ${number} is wrong`)
+  const found = checksum ?? checksumOf(bytes, bytes.subarray(CHUNK_HEAD_BYTES))
+  if (found !== 'none' && view.getUint32(8, true) !== found) throw damaged(`the checksum of chunk ${number} is wrong`)
   if (view.getUint32(0, true) !== number) throw damaged(`chunk ${number} is not in its place`)
   return bytes.subarray(CHUNK_HEAD_BYTES)
 }
