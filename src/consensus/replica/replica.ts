@@ -415,7 +415,7 @@ export class Replica {
   }
 
   #decided(entry: Entry): void {
-    this.#history.push(entry)
+    this.#history.push(entry, this.#connections.isEmpty)
     this.#connections.memory.known = entry.index
     this.#publishTaken()
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
