@@ -482,7 +482,7 @@ export class Replica {
   }
 
   get #isJournalLong(): boolean {
-    return (this.#durable?.bytesSinceSnapshot ?? 0) >= this.#options.settings.journalBytes
+    return this.#durable?.isLong(this.#options.settings.journalBytes) === true
   }
 
   /** Have a snapshot take the place of entries. A program that has applied none of them is asked again later. */
