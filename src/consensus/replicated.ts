@@ -570,7 +570,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #restore(number: number): boolean {
     const restore = this.#process!.takeRestore(number)
     if (restore === undefined) return false
-    // Who has read it from a disk, or another's memory, has compared a checksum of the whole.
+    // A checksum of the whole was compared when it was read from the disk, or from another's memory.
     const act = (): void => restoreSnapshot(this.#applier, unpackChunks(restore.bytes), { isChecked: true })
     if (!this.#orStop(act, 'restore')) return true
     this.#configured(restore.configuration)

@@ -54,9 +54,9 @@ export const PackedNumber = { RequestEnd: 0, CallEnd: 1, ArgumentCount: 2, Count
 
 /**
  * Places in the numbers of `setStrings`. In: where the calls begin and how many there are, the version of what is
- * written, and the time in ms since 1970. Then the room for records, a place and its end, that for buckets, a place and
- * how many, and how many keys may be added. Out: where the calls begin that are left, what is left of the room, how many
- * records were released, and how many keys were added: also by a call that is left.
+ * written, and the time in ms since 1970. Then the room for records, a place and its end, that for buckets, a place
+ * and how many, and how many keys may be added. Out: where the calls begin that are left, what is left of the room, and
+ * how many records were released. How many keys were added is told, too: also by a call that is left.
  */
 export const SetNumber = {
   Offset: 0,
@@ -391,8 +391,8 @@ export interface Addon {
    */
   packRequests(requests: Uint8Array, packed: Uint8Array, numbers: Int32Array): number
   /**
-   * Do each `SET` and `MSET` at the start of calls of a shard's log. It stops before one that finds no room, or is
-   * about a key that holds something else than a string without expiry, or a new tuple. Returns how many are done.
+   * Do each `SET` and `MSET` at the start of calls of a shard's log. It stops before one that finds no room. So it does
+   * at a key that holds something else than a string without expiry, and at a new tuple. Returns how many are done.
    *
    * @param chunks the table's, as in {@link Addon.answerLooks}.
    * @param released gets the places of the records that were replaced. It stops where no more have room there.
@@ -413,8 +413,8 @@ export interface Addon {
    */
   countStrings(bytes: Uint8Array, numbers: Float64Array): number
   /**
-   * Write the keys of a table as a snapshot has them: whole buckets, up to one that has something else than strings, or
-   * that finds no room. Returns how many.
+   * Write the keys of a table as a snapshot has them. It takes whole buckets, up to one that has something else than
+   * strings, or finds no room. Returns how many.
    *
    * @param chunks the table's, as in {@link Addon.answerLooks}.
    * @param numbers by {@link PackNumber}.

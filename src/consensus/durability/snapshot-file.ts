@@ -60,7 +60,7 @@ class ChunkReader {
     this.#file = file
   }
 
-  /** The payload of the next chunk. Each part of it is checksummed while the next one is read. @throws ConsensusError */
+  /** The payload of the next chunk. A part of it is checksummed while the next one is read. @throws ConsensusError */
   async next(): Promise<Uint8Array> {
     const head = await this.#room(CHUNK_HEAD_BYTES)
     await this.#read(head, 0, head.length)

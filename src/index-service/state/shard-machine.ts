@@ -28,7 +28,7 @@ const EXPIRED_MAX = 1000
 /** Commands that remove a key before they make it again. */
 const IN_STEPS: ReadonlySet<string> = new Set(['RENAME', 'RENAMENX', 'COPY', 'RESTORE'])
 
-/** What strings may take at most, in bytes of their packed calls: of `MSET`, 56 bytes and their own for each 2 bytes. */
+/** What strings take at most, in bytes of their packed calls: `MSET` has 2 bytes for a string that takes 56. */
 const GROWTH_MAX = 29
 /** If fewer strings were set together, those that follow are set one by one. */
 const FAST_MIN = 4

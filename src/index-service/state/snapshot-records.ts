@@ -19,7 +19,7 @@ import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 const FAST_MIN = 4
 const SLOW_COUNT = 8
 
-/** Write all keys, and give the chunks that are full. `write` is for a key of a record, which may be that of a field. */
+/** Write all keys, and give the chunks that are full. `write` gets the key of a record, which may be a field's. */
 export function* encodeRecords(
   records: Records,
   writer: SnapshotWriter,
