@@ -104,6 +104,7 @@ NAPI_MODULE_INIT() {
   registerLooks(env, exports);
   registerPacking(env, exports);
   registerSetting(env, exports);
+  registerSnapshots(env, exports);
   registerWatcher(env, exports);
   registerProcesses(env, exports);
   registerThreads(env, exports);

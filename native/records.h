@@ -30,6 +30,7 @@ constexpr int kChainMax = 64;
 constexpr uint8_t kString = 1, kHash = 2;
 constexpr size_t kExpiresOffset = 9, kHeadBytes = 17;
 constexpr uint8_t kKeyKind = 1, kFieldKind = 2;
+constexpr uint8_t kKindMask = 3;
 constexpr unsigned kSpaceShift = 2;
 // Longer keys are left to others.
 constexpr size_t kKeyBytesMax = 1024;
@@ -59,10 +60,12 @@ inline uint32_t hashOf(const uint8_t* bytes, size_t length, uint32_t seed) {
   return hash ^ (hash >> 16);
 }
 
+inline uint32_t minuteOf(double nowMs) { return static_cast<uint32_t>(static_cast<uint64_t>(nowMs / 60000)) & 0xffffff; }
+
 // As UseMarks.use.
 inline uint32_t markUsed(uint32_t mark, uint32_t mode, double nowMs) {
   if (mode == kByRecency) return static_cast<uint32_t>(static_cast<uint64_t>(nowMs / 10));
-  const uint32_t minute = static_cast<uint32_t>(static_cast<uint64_t>(nowMs / 60000)) & 0xffffff;
+  const uint32_t minute = minuteOf(nowMs);
   const uint32_t passed = (minute - (mark >> 8)) & 0xffffff;
   uint32_t count = mark & 0xff;
   if (passed <= 0xffffff / 2) count = count > passed ? count - passed : 0;
@@ -77,6 +80,12 @@ inline uint32_t markUsed(uint32_t mark, uint32_t mode, double nowMs) {
 
 enum class Found { Yes, No, Unknown };
 
+// Buckets of no chain, one behind the other.
+struct SpareBuckets {
+  uint32_t place;
+  uint32_t count;
+};
+
 // The chunks of a table, each looked up once a call.
 class Records {
  public:
@@ -88,12 +97,14 @@ class Records {
   }
 
   bool isTable() const { return header_ != nullptr && header_[kBucketsWord] != 0; }
+  uint32_t seed() const { return header_[kSeedWord]; }
+  uint32_t buckets() const { return header_[kBucketsWord]; }
   uint8_t spaceOf(size_t database) const { return static_cast<uint8_t>(header_[kSpacesWord + database]); }
 
   // `slotFound`: the words that name the record, its hash and its place.
   Found find(const uint8_t* key, size_t length, Bytes* value, uint32_t** slotFound = nullptr) {
     const uint32_t hash = hashOf(key, length, header_[kSeedWord]);
-    uint32_t place = placeOf(hash);
+    uint32_t place = placeOfBucket(bucketOf(hash));
     for (int links = 0; place != 0; links++) {
       const uint32_t* bucket = words(place, kBucketBytes);
       if (bucket == nullptr || links == kChainMax) return Found::Unknown;
@@ -136,15 +147,60 @@ class Records {
     return reinterpret_cast<const uint32_t*>(chunk.data + offset);
   }
 
+  // Linear hashing.
+  uint32_t bucketOf(uint32_t hash) const {
+    const uint32_t half = 1U << (31 - __builtin_clz(buckets()));
+    const uint32_t bucket = hash & (half * 2 - 1);
+    return bucket < buckets() ? bucket : hash & (half - 1);
+  }
+
+  // 0 if the header has no room for such a bucket.
+  uint32_t placeOfBucket(uint32_t bucket) const {
+    const size_t segment = bucket / kBucketsPerSegment;
+    if (segment >= kBucketSegmentsMax) return 0;
+    return header_[kBucketSegmentsWord + segment] +
+           static_cast<uint32_t>(bucket % kBucketsPerSegment * kUnitsPerBucket);
+  }
+
+  // Where a record is named that is not there, in the last bucket of a chain at worst. Null if none is left for it.
+  uint32_t* freeSlot(uint32_t hash, SpareBuckets* spares) {
+    uint32_t place = placeOfBucket(bucketOf(hash));
+    for (int links = 0; links < kChainMax && place != 0; links++) {
+      auto* bucket = const_cast<uint32_t*>(words(place, kBucketBytes));
+      if (bucket == nullptr) return nullptr;
+      for (size_t slot = 0; slot < kSlotsPerBucket; slot++)
+        if (bucket[kSlotsWord + 2 * slot + 1] == 0) return bucket + kSlotsWord + 2 * slot;
+      place = bucket[kNextWord];
+      if (place != 0) continue;
+      if (spares->count == 0) return nullptr;
+      place = spares->place;
+      spares->place += kUnitsPerBucket;
+      spares->count--;
+      __atomic_store_n(bucket + kNextWord, place, __ATOMIC_SEQ_CST);
+    }
+    return nullptr;
+  }
+
+  // A record is new.
+  void start(uint32_t hash) {
+    uint32_t* mark = nowMs_ == 0 ? nullptr : markOf(hash);
+    if (mark == nullptr) return;
+    const bool isByRecency = header_[kMarkModeWord] == kByRecency;
+    *mark = isByRecency ? markUsed(0, kByRecency, nowMs_) : minuteOf(nowMs_) << 8 | kCounterStart;
+  }
+
  private:
   void use(uint32_t hash) {
+    uint32_t* mark = markOf(hash);
+    if (mark != nullptr) *mark = markUsed(*mark, header_[kMarkModeWord], nowMs_);
+  }
+
+  uint32_t* markOf(uint32_t hash) {
     const uint32_t segments = header_[kMarkSegmentsWord];
-    if (segments == 0 || segments > kMarkSegmentsMax) return;
+    if (segments == 0 || segments > kMarkSegmentsMax) return nullptr;
     const uint32_t place = header_[kMarksWord + ((hash >> 16) & (segments - 1))];
     auto* marks = const_cast<uint32_t*>(words(place, kMarksPerSegment * sizeof(uint32_t)));
-    if (marks == nullptr) return;
-    uint32_t& mark = marks[hash & (kMarksPerSegment - 1)];
-    mark = markUsed(mark, header_[kMarkModeWord], nowMs_);
+    return marks == nullptr ? nullptr : marks + (hash & (kMarksPerSegment - 1));
   }
 
   void count(uint32_t hash) {
@@ -154,18 +210,6 @@ class Records {
     if (counts == nullptr) return;
     counts[hash & (kUsesPerRow - 1)]++;
     counts[kUsesPerRow + ((hash >> kUseRowShift) & (kUsesPerRow - 1))]++;
-  }
-
-  // Linear hashing.
-  uint32_t placeOf(uint32_t hash) const {
-    const uint32_t buckets = header_[kBucketsWord];
-    const uint32_t half = 1U << (31 - __builtin_clz(buckets));
-    uint32_t bucket = hash & (half * 2 - 1);
-    if (bucket >= buckets) bucket = hash & (half - 1);
-    const size_t segment = bucket / kBucketsPerSegment;
-    if (segment >= kBucketSegmentsMax) return 0;
-    return header_[kBucketSegmentsWord + segment] +
-           static_cast<uint32_t>(bucket % kBucketsPerSegment * kUnitsPerBucket);
   }
 
   napi_env env_;

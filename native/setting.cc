@@ -1,5 +1,5 @@
-// SET and MSET of keys that hold plain strings, out of the calls of a shard's log. Whatever else they may be about is
-// left to src/index-service/commands/strings.ts.
+// SET and MSET of keys that hold plain strings or nothing, out of the calls of a shard's log. Whatever else they may be
+// about is left to src/index-service/commands/strings.ts.
 #include <cstring>
 
 #include "records.h"
@@ -43,12 +43,15 @@ class CallBytes {
   size_t taken_;
 };
 
-// Where new records go, and the places of those that they replace.
+// Where new records go, the places of those that they replace, and how many may be added.
 struct RecordRoom {
   uint32_t place;
   uint32_t end;
   Int32s released;
   size_t releasedCount;
+  SpareBuckets spares;
+  uint32_t addedMost;
+  uint32_t added;
 };
 
 class Strings {
@@ -70,23 +73,32 @@ class Strings {
     const size_t nameLength = key.length + 1;
     Bytes old;
     uint32_t* slot = nullptr;
-    if (records_.find(name, nameLength, &old, &slot) != Found::Yes || !isPlain(old)) return false;
+    const Found found = records_.find(name, nameLength, &old, &slot);
+    if (found == Found::Unknown || (found == Found::Yes && !isPlain(old))) return false;
+    // Tuples are kept in order, too.
+    if (found == Found::No && (room_.added == room_.addedMost || (key.length > 0 && key.data[0] == 0))) return false;
     const size_t length = kRecordHeadBytes + nameLength + kHeadBytes + value.length;
     const uint32_t units = static_cast<uint32_t>((length + kUnitBytes - 1) / kUnitBytes);
     if (room_.end - room_.place < units) return false;
     auto* record = const_cast<uint32_t*>(records_.words(room_.place, static_cast<size_t>(units) * kUnitBytes));
     if (record == nullptr) return false;
-    record[0] = slot[0];
+    const uint32_t hash = slot == nullptr ? hashOf(name, nameLength, records_.seed()) : slot[0];
+    if (found == Found::No && (slot = records_.freeSlot(hash, &room_.spares)) == nullptr) return false;
+    record[0] = hash;
     record[kKeyBytesWord] = static_cast<uint32_t>(nameLength);
     record[kValueBytesWord] = static_cast<uint32_t>(kHeadBytes + value.length);
     auto* to = reinterpret_cast<uint8_t*>(record) + kRecordHeadBytes;
     memcpy(to, name, nameLength);
     memcpy(to + nameLength, head_, kHeadBytes);
     memcpy(to + nameLength + kHeadBytes, value.data, value.length);
-    room_.released.data[room_.releasedCount++] = static_cast<int32_t>(slot[1]);
+    if (found == Found::Yes) room_.released.data[room_.releasedCount++] = static_cast<int32_t>(slot[1]);
+    slot[0] = hash;
     // Other processes read it from here on.
     __atomic_store_n(slot + 1, room_.place, __ATOMIC_SEQ_CST);
     room_.place += units;
+    if (found == Found::Yes) return true;
+    room_.added++;
+    records_.start(hash);
     return true;
   }
 
@@ -123,7 +135,7 @@ static bool setOne(CallBytes& calls, Strings& strings) {
 
 // Numbers of a call: src/native/addon.ts names them.
 constexpr size_t kOffset = 0, kCalls = 1, kVersion = 2, kSetNowMs = 3, kPlace = 4, kEnd = 5, kReleased = 6;
-constexpr size_t kSetNumbers = 7;
+constexpr size_t kSetSparePlace = 7, kSetSpares = 8, kSetAdded = 9, kSetNumbers = 10;
 
 static bool isBelow(double value, double bound) { return value >= 0 && value <= bound; }
 
@@ -138,11 +150,18 @@ static napi_value SetStrings(napi_env env, napi_callback_info info) {
   if (!arguments.ok()) return nullptr;
   double* of = numbers.data;
   if (!isBelow(of[kOffset], static_cast<double>(bytes.length)) || !isBelow(of[kCalls], INT32_MAX) ||
-      !isBelow(of[kPlace], UINT32_MAX) || !isBelow(of[kEnd], UINT32_MAX) || of[kPlace] > of[kEnd])
+      !isBelow(of[kPlace], UINT32_MAX) || !isBelow(of[kEnd], UINT32_MAX) || of[kPlace] > of[kEnd] ||
+      !isBelow(of[kSetSparePlace], UINT32_MAX) || !isBelow(of[kSetSpares], kBucketsPerSegment) ||
+      !isBelow(of[kSetAdded], UINT32_MAX))
     return throwArgument(env, "numbers", "numbers must name a part of calls, and room for records");
   Records records(env, arguments.at(0), of[kSetNowMs]);
   if (!records.isTable()) return throwArgument(env, "chunks", "chunks must begin with that of a table");
-  RecordRoom room{static_cast<uint32_t>(of[kPlace]), static_cast<uint32_t>(of[kEnd]), released, 0};
+  RecordRoom room{};
+  room.place = static_cast<uint32_t>(of[kPlace]);
+  room.end = static_cast<uint32_t>(of[kEnd]);
+  room.released = released;
+  room.spares = {static_cast<uint32_t>(of[kSetSparePlace]), static_cast<uint32_t>(of[kSetSpares])};
+  room.addedMost = static_cast<uint32_t>(of[kSetAdded]);
   Strings strings(records, room, of[kVersion]);
   CallBytes calls(bytes, static_cast<size_t>(of[kOffset]));
   const auto most = static_cast<int32_t>(of[kCalls]);
@@ -151,6 +170,9 @@ static napi_value SetStrings(napi_env env, napi_callback_info info) {
   of[kOffset] = static_cast<double>(calls.taken());
   of[kPlace] = room.place;
   of[kReleased] = static_cast<double>(room.releasedCount);
+  of[kSetSparePlace] = room.spares.place;
+  of[kSetSpares] = room.spares.count;
+  of[kSetAdded] = room.added;
   return makeSmall(env, done);
 }
 

@@ -128,6 +128,7 @@ void registerStreams(napi_env env, napi_value exports);
 void registerLooks(napi_env env, napi_value exports);
 void registerPacking(napi_env env, napi_value exports);
 void registerSetting(napi_env env, napi_value exports);
+void registerSnapshots(napi_env env, napi_value exports);
 void registerWatcher(napi_env env, napi_value exports);
 void registerProcesses(napi_env env, napi_value exports);
 void registerThreads(napi_env env, napi_value exports);

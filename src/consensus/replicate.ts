@@ -166,6 +166,7 @@ export async function replicate<Machine extends AnyMachine>(
       founding: journal ? undefined : await foundingOf(meeting, record, founders),
       votersWanted: wanted,
       journal: journal && { port: journal.port, bell: journal.bell, recovered: journal.recovered },
+      snapshot: journal?.recovered.snapshot?.bytes,
       programNsMax: PROGRAM_NS_MAX,
       spinNs: plan.spinMs * 1e6,
       isLocal: plan.thread === 'program',

@@ -570,7 +570,9 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #restore(number: number): boolean {
     const restore = this.#process!.takeRestore(number)
     if (restore === undefined) return false
-    if (!this.#orStop(() => restoreSnapshot(this.#applier, unpackChunks(restore.bytes)), 'restore')) return true
+    // A checksum of the whole was compared when it was read from the disk, or from another's memory.
+    const act = (): void => restoreSnapshot(this.#applier, unpackChunks(restore.bytes), { isChecked: true })
+    if (!this.#orStop(act, 'restore')) return true
     this.#configured(restore.configuration)
     this.#leads(restore.term, restore.leader)
     // The outcomes of this process's commands may be in it: they are told to those who propose them again.

@@ -54,10 +54,46 @@ export const PackedNumber = { RequestEnd: 0, CallEnd: 1, ArgumentCount: 2, Count
 
 /**
  * Places in the numbers of `setStrings`. In: where the calls begin and how many there are, the version of what is
- * written, and the time in ms since 1970. Then the room for records: a place and its end. Out: where the calls begin
- * that are left, the place behind what was written, and how many records were released.
+ * written, and the time in ms since 1970. Then the room for records, a place and its end, that for buckets, a place
+ * and how many, and how many keys may be added. Out: where the calls begin that are left, what is left of the room, and
+ * how many records were released. How many keys were added is told, too: also by a call that is left.
  */
-export const SetNumber = { Offset: 0, Calls: 1, Version: 2, NowMs: 3, Place: 4, End: 5, Released: 6, Count: 7 } as const
+export const SetNumber = {
+  Offset: 0,
+  Calls: 1,
+  Version: 2,
+  NowMs: 3,
+  Place: 4,
+  End: 5,
+  Released: 6,
+  SparePlace: 7,
+  Spares: 8,
+  Added: 9,
+  Count: 10,
+} as const
+
+/**
+ * Places in the numbers of `addStrings`. In: where it begins, how many it may add, and the time in ms since 1970; 0:
+ * they are not marked. Then the room for records, a place and its end, and that for buckets, a place and how many. Out:
+ * where what is left begins, what is left of the room, and how many were added to each of 16 databases.
+ */
+export const AddNumber = {
+  From: 0,
+  Most: 1,
+  NowMs: 2,
+  Place: 3,
+  End: 4,
+  SparePlace: 5,
+  Spares: 6,
+  Added: 7,
+  Count: 23,
+} as const
+
+/**
+ * Places in the numbers of `packStrings`: where it begins to write, and the cursor. Both become those at which it
+ * stopped. `Stop` tells why: 0 at something else than a string, 1 for want of room, 2 after the last key.
+ */
+export const PackNumber = { From: 0, Cursor: 1, Stop: 2, Count: 3 } as const
 
 /**
  * What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. `Ends`: the
@@ -355,14 +391,35 @@ export interface Addon {
    */
   packRequests(requests: Uint8Array, packed: Uint8Array, numbers: Int32Array): number
   /**
-   * Do each `SET` and `MSET` at the start of calls of a shard's log. It stops before one that finds no room, or is
-   * about a key that does not hold a string without expiry. Returns how many are done.
+   * Do each `SET` and `MSET` at the start of calls of a shard's log. It stops before one that finds no room. So it does
+   * at a key that holds something else than a string without expiry, and at a new tuple. Returns how many are done.
    *
    * @param chunks the table's, as in {@link Addon.answerLooks}.
    * @param released gets the places of the records that were replaced. It stops where no more have room there.
    * @param numbers by {@link SetNumber}.
    */
   setStrings(chunks: readonly Uint8Array[], calls: Uint8Array, released: Int32Array, numbers: Float64Array): number
+  /**
+   * Add keys of a snapshot to a table that has none of them: strings that do not expire, and are not tuples. It stops
+   * before any other, and before one without room. Returns how many were added.
+   *
+   * @param chunks the table's, as in {@link Addon.answerLooks}.
+   * @param numbers by {@link AddNumber}.
+   */
+  addStrings(chunks: readonly Uint8Array[], bytes: Uint8Array, numbers: Float64Array): number
+  /**
+   * Count keys of a snapshot up to the first that is no string, or a tuple. `numbers` has where it begins, and then
+   * where it stopped.
+   */
+  countStrings(bytes: Uint8Array, numbers: Float64Array): number
+  /**
+   * Write the keys of a table as a snapshot has them. It takes whole buckets, up to one that has something else than
+   * strings, or finds no room. Returns how many.
+   *
+   * @param chunks the table's, as in {@link Addon.answerLooks}.
+   * @param numbers by {@link PackNumber}.
+   */
+  packStrings(chunks: readonly Uint8Array[], target: Uint8Array, numbers: Float64Array): number
   /** Ask an idle peer whether it lives after that many seconds: SO_KEEPALIVE, TCP_KEEPIDLE. */
   keepStreamAlive(descriptor: number, seconds: number): void
   /** Tell the peer that nothing more comes: shutdown(2). */

@@ -9,6 +9,7 @@
  * ```
  */
 export {
+  AddNumber,
   type Addon,
   FAULT_NUMBERS,
   FaultAnswer,
@@ -18,6 +19,7 @@ export {
   MapFlag,
   type MemoryDescription,
   PackedNumber,
+  PackNumber,
   PollFlag,
   SEND_NUMBERS,
   SetNumber,

@@ -38,6 +38,8 @@ const userfault = (() => {
 })()
 /** A chunk as a table has it, with buckets that no one wrote. */
 const lookedAt = new Uint8Array(16 * 2 ** 20).fill(1)
+/** A key `k` that is `v`. */
+const snapshotString = Uint8Array.of(1, 1, 107, ...new Uint8Array(16), 1, 1, 118)
 const watcher = native.createWatcher(() => {})
 const closed = native.createWatcher(() => {})
 closed.close()
@@ -119,8 +121,11 @@ const right: Readonly<Record<string, readonly Right[]>> = {
     one([lookedAt]),
     one(Buffer.from('\x03set\x02\x01k\x01v', 'latin1')),
     () => new Int32Array(4),
-    () => Float64Array.of(0, 1, 1, 1, 0, 64, 0),
+    () => Float64Array.of(0, 1, 1, 1, 0, 64, 0, 0, 0, 1),
   ],
+  addStrings: [one([lookedAt]), one(snapshotString), () => Float64Array.of(0, 1, 1, 64, 128, 0, ...Array(17).fill(0))],
+  countStrings: [one(snapshotString), () => Float64Array.of(0)],
+  packStrings: [one([lookedAt]), () => new Uint8Array(64), () => new Float64Array(3)],
   keepStreamAlive: [one(listener), one(60)],
   endStream: [one(listener)],
   openProcess: [one(process.pid)],

@@ -5,6 +5,7 @@ import { JournalPort } from '../durability/journal-port.ts'
 import type { Entry } from '../replica/cell.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
+import type { Recovered } from '../replica/journal.ts'
 import { PayloadSlab } from '../replica/payload-slab.ts'
 import { Replica } from '../replica/replica.ts'
 import { Demand, ENTRY_HEAD_BYTES, News, type ReplicaAgentData, type ReplicaStatus } from './agent-contract.ts'
@@ -14,6 +15,7 @@ import { ByteRing } from './byte-ring.ts'
 const BACKLOG_BYTES_MAX = 16 * 2 ** 20
 
 const NOTHING = new Uint8Array()
+const NOTHING_HELD: Recovered = { promise: 0, decided: 0, snapshot: undefined, entries: [] }
 
 class ReplicaAgent implements Machine {
   readonly #context: AgentContext
@@ -55,7 +57,8 @@ class ReplicaAgent implements Machine {
 
   constructor(context: AgentContext, data: ReplicaAgentData) {
     this.#context = context
-    this.#data = data
+    // Not what the journal has held, which may be much.
+    this.#data = data.journal === undefined ? data : { ...data, journal: { ...data.journal, recovered: NOTHING_HELD } }
     this.#toAgent = new ByteRing(data.toAgent)
     this.#toProgram = new ByteRing(data.toProgram)
     const { device, id, settings, founding, votersWanted, journal } = data

@@ -3,6 +3,7 @@ import { native, type Watcher } from '../../native/index.ts'
 import { Agent, KeepAlive, LocalAgent, LookBudget, soon } from '../../runtime/index.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
+import type { Recovered } from '../replica/journal.ts'
 import type { ReplicaSight } from '../replica/replica-head.ts'
 import {
   type AgentNote,
@@ -15,6 +16,8 @@ import { ByteRing } from './byte-ring.ts'
 import { createMachine } from './replica-agent.ts'
 
 export interface ReplicaProcessOptions extends Omit<ReplicaAgentData, 'toAgent' | 'toProgram' | 'bell'> {
+  /** Of the journal. The replica does not need its bytes, which may be as many as all others of the program. */
+  readonly snapshot: Uint8Array | undefined
   /** The replica runs on the event loop of the program, and not in a thread of its own. */
   readonly isLocal: boolean
   /** A record of `News`; `bytes` are valid during the call. False: later, and nothing behind it before. */
@@ -43,6 +46,8 @@ export class ReplicaProcess {
   /** Snapshots that the agent has fetched, by number. */
   readonly #restores = new Map<number, SnapshotBytes>()
   readonly #isLocal: boolean
+  /** Of the journal, until the replica says that it begins with it. */
+  #snapshot: Uint8Array | undefined
   #agent: Agent | LocalAgent | undefined
   #expected = 0
   #scheduled = false
@@ -55,6 +60,7 @@ export class ReplicaProcess {
     this.#onNews = options.onNews
     this.#spinMs = options.spinNs / 1e6
     this.#isLocal = options.isLocal
+    this.#snapshot = options.snapshot
     this.#watcher = native.createWatcher(() => {
       native.drainPipe(this.#bell[0])
       this.#watcher.rearm(0)
@@ -67,9 +73,10 @@ export class ReplicaProcess {
 
   static async start(options: ReplicaProcessOptions): Promise<ReplicaProcess> {
     const started = new ReplicaProcess(options)
-    const { onNews: _onNews, onSay, isLocal, ...rest } = options
+    const { onNews: _onNews, onSay, isLocal, snapshot: _snapshot, ...rest } = options
     const data: ReplicaAgentData = {
       ...rest,
+      journal: rest.journal && { ...rest.journal, recovered: withoutBytes(rest.journal.recovered) },
       toAgent: started.#toAgent.buffer,
       toProgram: started.#toProgram.buffer,
       bell: started.#bell[1],
@@ -81,8 +88,7 @@ export class ReplicaProcess {
         const said = note as AgentNote
         if (said.type === 'say') onSay(said.to, said.card)
         else {
-          started.#restores.set(said.number, said)
-          started.#schedule()
+          started.#restore(said)
         }
       },
     }
@@ -108,6 +114,13 @@ export class ReplicaProcess {
     const restore = this.#restores.get(number)
     this.#restores.delete(number)
     return restore
+  }
+
+  #restore(said: SnapshotBytes & { readonly number: number }): void {
+    const bytes = said.bytes.length > 0 ? said.bytes : this.#snapshot!
+    this.#snapshot = undefined
+    this.#restores.set(said.number, { ...said, bytes })
+    this.#schedule()
   }
 
   /** Something is expected from the agent, until {@link unexpect}: the event loop stays alive. */
@@ -295,4 +308,8 @@ export class ReplicaProcess {
     this.#unsent.splice(0, sent)
     this.#ring()
   }
+}
+
+function withoutBytes({ snapshot, ...recovered }: Recovered): Recovered {
+  return { ...recovered, snapshot: snapshot && { head: snapshot.head, bytes: new Uint8Array() } }
 }

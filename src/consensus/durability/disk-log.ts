@@ -148,6 +148,7 @@ export class DiskLog implements AsyncDisposable {
   }
 }
 
+const PIECE_BYTES = 2 ** 20
 const NOTHING: Recovered = { promise: 0, decided: 0, snapshot: undefined, entries: [] }
 
 async function firstIdentity(directory: LogDirectory, name: string): Promise<Identity> {
@@ -183,11 +184,18 @@ function recoveredFrom(
   }
 }
 
-/** Put the payloads into memory of their own, so that of the segments need not stay. */
+/**
+ * Put the payloads into memory of their own, so that of the segments need not stay. It is in pieces: the last entries
+ * stay in memory for those that lag behind, and keep no more than they need.
+ */
 function withoutSegments(entries: readonly AcceptedEntry[]): AcceptedEntry[] {
-  const memory = new Uint8Array(entries.reduce((sum, { payload }) => sum + payload.length, 0))
+  let memory = new Uint8Array()
   let at = 0
   return entries.map((entry) => {
+    if (memory.length - at < entry.payload.length) {
+      memory = new Uint8Array(Math.max(PIECE_BYTES, entry.payload.length))
+      at = 0
+    }
     const payload = memory.subarray(at, at + entry.payload.length)
     payload.set(entry.payload)
     at += payload.length

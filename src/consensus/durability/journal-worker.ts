@@ -169,11 +169,9 @@ try {
     writer.take([])
     writer.close().then(() => end(), end)
   })
-  const memory = [recovered.snapshot?.bytes, recovered.entries[0]?.payload].map((bytes) => bytes?.buffer as ArrayBuffer)
-  report(
-    { type: 'opened', id: disk.id, recovered },
-    memory.filter((buffer) => buffer !== undefined),
-  )
+  const memory = new Set(recovered.entries.map(({ payload }) => payload.buffer as ArrayBuffer))
+  if (recovered.snapshot !== undefined) memory.add(recovered.snapshot.bytes.buffer as ArrayBuffer)
+  report({ type: 'opened', id: disk.id, recovered }, [...memory])
 } catch (error) {
   end(error)
 }

@@ -1,12 +1,16 @@
 import { Buffer } from 'node:buffer'
 import { type FileHandle, open } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 import { messageOfThrown } from '../../native/index.ts'
-import { CHUNK_HEAD_BYTES, chunkHead, chunkLengthOf, decodeChunk } from '../machine/snapshot.ts'
+import { CHUNK_HEAD_BYTES, checksumOfHead, chunkHead, chunkLengthOf, decodeChunk } from '../machine/snapshot.ts'
 import type { SnapshotHead } from '../replica/journal.ts'
 import { damaged, type LogDirectory } from './log-directory.ts'
 
 /** The name of the file: two chunks, a {@link StoredSnapshotHead} as JSON and the bytes. */
 export const SNAPSHOT_FILE = 'snapshot'
+
+/** Of a chunk that are read at once. */
+const PART_BYTES = 4 * 2 ** 20
 
 /** What the file says of the snapshot, and of the acceptor that wrote it. */
 interface StoredSnapshotHead extends SnapshotHead {
@@ -56,29 +60,43 @@ class ChunkReader {
     this.#file = file
   }
 
-  /** The payload of the next chunk. @throws ConsensusError */
+  /** The payload of the next chunk. A part of it is checksummed while the next one is read. @throws ConsensusError */
   async next(): Promise<Uint8Array> {
-    const chunk = await this.#read(chunkLengthOf(await this.#read(CHUNK_HEAD_BYTES)))
+    const head = await this.#room(CHUNK_HEAD_BYTES)
+    await this.#read(head, 0, head.length)
+    const chunk = await this.#room(chunkLengthOf(head))
+    chunk.set(head)
+    let checksum = checksumOfHead(head)
+    for (let have = head.length, checked = have; checked < chunk.length; ) {
+      const end = Math.min(chunk.length, have + PART_BYTES)
+      const reading = this.#read(chunk, have, end)
+      checksum = crc32(chunk.subarray(checked, have), checksum)
+      checked = have
+      await reading
+      have = end
+    }
     const at = this.#at
     this.#at += chunk.length
     try {
-      return decodeChunk(chunk, this.#chunks++)
+      return decodeChunk(chunk, this.#chunks++, checksum)
     } catch (cause) {
       throw damaged(this.#path, at, messageOfThrown(cause))
     }
   }
 
-  /** What begins where the chunk does. @throws ConsensusError if there is less. */
-  async #read(lengthBytes: number): Promise<Buffer> {
+  /** For bytes from where the chunk begins. @throws ConsensusError if there are fewer. */
+  async #room(lengthBytes: number): Promise<Buffer> {
     const { size } = await this.#directory.disk(this.#path, this.#file.stat())
     if (this.#at + lengthBytes > size) throw damaged(this.#path, this.#at, 'it is cut off')
-    const bytes = Buffer.allocUnsafeSlow(lengthBytes)
-    for (let have = 0; have < lengthBytes; ) {
-      const call = this.#file.read(bytes, have, lengthBytes - have, this.#at + have)
+    return Buffer.allocUnsafeSlow(lengthBytes)
+  }
+
+  async #read(chunk: Buffer, begin: number, end: number): Promise<void> {
+    for (let have = begin; have < end; ) {
+      const call = this.#file.read(chunk, have, end - have, this.#at + have)
       const { bytesRead } = await this.#directory.disk(this.#path, call)
       if (bytesRead === 0) throw damaged(this.#path, this.#at, 'it became shorter')
       have += bytesRead
     }
-    return bytes
   }
 }

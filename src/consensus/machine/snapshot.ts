@@ -49,14 +49,16 @@ export function takeSnapshot<Command, Answer>(applier: Applier<Command, Answer>)
 
 /**
  * Put an applier and its machine where a snapshot was taken. It may not be behind what the applier has applied.
+ * `isChecked`: a checksum of all of it was right.
  * @throws ConsensusError if it is damaged, or of another version or an unknown format: nothing was touched. What the
  *   machine throws.
  */
 export function restoreSnapshot<Command, Answer>(
   applier: Applier<Command, Answer>,
   chunks: readonly Uint8Array[],
+  { isChecked = false }: { readonly isChecked?: boolean } = {},
 ): void {
-  const payloads = chunks.map((bytes, number) => decodeChunk(bytes, number))
+  const payloads = chunks.map((bytes, number) => decodeChunk(bytes, number, isChecked ? 'none' : undefined))
   const state = stateOf(payloads)
   checkFormat(state.format, applier.formatKnown)
   applier.restore(state, payloads.slice(1))
@@ -80,15 +82,23 @@ export function chunkHead(number: number, payload: Uint8Array): Uint8Array {
 }
 
 function checksumOf(head: Uint8Array, payload: Uint8Array): number {
-  return crc32(payload, crc32(head.subarray(0, 8)))
+  return crc32(payload, checksumOfHead(head))
 }
 
-/** The payload of the chunk with that number, a view of it. @throws ConsensusError */
-export function decodeChunk(bytes: Uint8Array, number: number): Uint8Array {
+/** The checksum of a chunk, before its payload. */
+export function checksumOfHead(head: Uint8Array): number {
+  return crc32(head.subarray(0, 8))
+}
+
+/**
+ * The payload of the chunk with that number, a view of it. `checksum`: of the chunk, or `none` where that of all of it
+ * was compared. @throws ConsensusError
+ */
+export function decodeChunk(bytes: Uint8Array, number: number, checksum?: number | 'none'): Uint8Array {
   if (bytes.length < CHUNK_HEAD_BYTES) throw damaged(`chunk ${number} is cut off`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (view.getUint32(8, true) !== checksumOf(bytes, bytes.subarray(CHUNK_HEAD_BYTES)))
-    throw damaged(`the checksum of chunk ${number} is wrong`)
+  const found = checksum ?? checksumOf(bytes, bytes.subarray(CHUNK_HEAD_BYTES))
+  if (found !== 'none' && view.getUint32(8, true) !== found) throw damaged(`the checksum of chunk ${number} is wrong`)
   if (view.getUint32(0, true) !== number) throw damaged(`chunk ${number} is not in its place`)
   return bytes.subarray(CHUNK_HEAD_BYTES)
 }

@@ -122,6 +122,11 @@ export class Connections implements Iterable<Peer> {
     return this.#peers.get(id)
   }
 
+  /** No other replica is known. */
+  get isEmpty(): boolean {
+    return this.#peers.size === 0
+  }
+
   [Symbol.iterator](): Iterator<Peer> {
     return this.#peers.values()
   }

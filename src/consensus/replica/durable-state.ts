@@ -32,6 +32,8 @@ export class DurableState {
   readonly #marks: Mark[] = []
   #snapshotIndex: number
   #bytesSinceSnapshot: number
+  /** Of these, what the journal held; 0 after a snapshot. */
+  #bytesAtStart: number
 
   constructor(journal: Journal, memory: ReplicaMemory, { promise, decided, entries, snapshot }: Recovered) {
     this.#journal = journal
@@ -41,7 +43,8 @@ export class DurableState {
     this.#recordedTerm = promise
     this.#next = decided + 1
     this.#snapshotIndex = snapshot?.head.index ?? 0
-    this.#bytesSinceSnapshot = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
+    this.#bytesAtStart = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
+    this.#bytesSinceSnapshot = this.#bytesAtStart
   }
 
   get term(): number {
@@ -62,9 +65,13 @@ export class DurableState {
     return this.#snapshotIndex
   }
 
-  /** Bytes of entries that were recorded since the last snapshot. */
-  get bytesSinceSnapshot(): number {
-    return this.#bytesSinceSnapshot
+  /**
+   * Whether entries that were recorded since the last snapshot take more than `bytesMax`. What was there at the start
+   * does not count alone: a snapshot would be taken before anyone is answered. A long one does.
+   */
+  isLong(bytesMax: number): boolean {
+    const atStart = Math.min(this.#bytesAtStart + bytesMax / 4, 4 * bytesMax)
+    return this.#bytesSinceSnapshot >= Math.max(bytesMax, this.#bytesAtStart === 0 ? 0 : atStart)
   }
 
   /** Record what is new. */
@@ -96,6 +103,7 @@ export class DurableState {
     this.#journal.snapshot(head, bytes)
     this.#records += 1
     this.#bytesSinceSnapshot = 0
+    this.#bytesAtStart = 0
     this.#next = Math.max(this.#next, head.index + 1)
     this.#written()
   }

@@ -1,5 +1,8 @@
 import type { Entry } from './cell.ts'
 
+/** What is kept where there is no other replica. One that comes gets a snapshot, as of any long log. */
+const ALONE_BYTES_MAX = 4 * 2 ** 20
+
 /** The decided entries that a replica keeps: from some index on, without gaps. */
 export class LogHistory {
   readonly #bytesMax: number
@@ -29,11 +32,12 @@ export class LogHistory {
     return index > this.#base ? this.#entries[index - this.#base - 1 + this.#dropped] : undefined
   }
 
-  /** `entry` is the next. The oldest ones are dropped when they take too much memory. */
-  push(entry: Entry): void {
+  /** `entry` is the next. The oldest ones are dropped when they take too much memory. `isAlone`: no one lags behind. */
+  push(entry: Entry, isAlone: boolean = false): void {
+    const bytesMax = isAlone ? Math.min(this.#bytesMax, ALONE_BYTES_MAX) : this.#bytesMax
     this.#entries.push(entry)
     this.#bytes += sizeOf(entry)
-    while (this.#bytes > this.#bytesMax && this.last - this.#base > 1) {
+    while (this.#bytes > bytesMax && this.last - this.#base > 1) {
       this.#bytes -= sizeOf(this.#entries[this.#dropped]!)
       this.#dropped += 1
       this.#base += 1

@@ -128,7 +128,7 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     const { id, settings, founding, device, runtime, events } = options
     this.id = id
-    this.#options = options
+    this.#options = { ...options, durability: undefined }
     this.#connections = new Connections({
       ...{ device, id, settings },
       events: {
@@ -415,7 +415,7 @@ export class Replica {
   }
 
   #decided(entry: Entry): void {
-    this.#history.push(entry)
+    this.#history.push(entry, this.#connections.isEmpty)
     this.#connections.memory.known = entry.index
     this.#publishTaken()
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
@@ -482,7 +482,7 @@ export class Replica {
   }
 
   get #isJournalLong(): boolean {
-    return (this.#durable?.bytesSinceSnapshot ?? 0) >= this.#options.settings.journalBytes
+    return this.#durable?.isLong(this.#options.settings.journalBytes) === true
   }
 
   /** Have a snapshot take the place of entries. A program that has applied none of them is asked again later. */

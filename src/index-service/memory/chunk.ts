@@ -1,4 +1,4 @@
-import { native, SystemError } from '../../native/index.ts'
+import { MapFlag, native, SystemError } from '../../native/index.ts'
 import { mapForeignMemory } from '../../runtime/index.ts'
 import { IndexError } from '../errors.ts'
 import { CHUNK_BYTES, CHUNK_SHIFT } from './layout.ts'
@@ -31,7 +31,7 @@ export function createChunk(number: number): { readonly chunk: Chunk; readonly d
   try {
     descriptor = native.createMemory('aether-index', CHUNK_BYTES, 0)
     native.reserveMemory(descriptor, 0, CHUNK_BYTES)
-    return { chunk: new Chunk(native.mapMemory(descriptor, 0, CHUNK_BYTES, 0), number), descriptor }
+    return { chunk: new Chunk(native.mapMemory(descriptor, 0, CHUNK_BYTES, MapFlag.Populate), number), descriptor }
   } catch (error) {
     if (descriptor >= 0) native.closeDescriptor(descriptor)
     if (!(error instanceof SystemError)) throw error

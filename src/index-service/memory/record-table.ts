@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { hashBytes } from '../../codecs/index.ts'
-import { DefectError, native, SetNumber } from '../../native/index.ts'
+import { AddNumber, DefectError, native, PackNumber, SetNumber } from '../../native/index.ts'
 import type { Chunk } from './chunk.ts'
 import {
   BUCKET_BYTES,
@@ -24,13 +24,27 @@ import {
   UNIT_BYTES,
   UNIT_MASK,
 } from './layout.ts'
-import type { RecordSample, RecordSampler, Records, SampleOptions, StringsSet } from './records.ts'
+import type {
+  RecordSample,
+  RecordSampler,
+  Records,
+  SampleOptions,
+  StringsAdded,
+  StringsPacked,
+  StringsSet,
+} from './records.ts'
 import { Segments } from './segments.ts'
 import { UseCounts, type UseWindow } from './use-counts.ts'
 import { type MarkModeNumber, UseMarks } from './use-marks.ts'
 
 /** Places of records that strings which are set together have replaced. */
 const released = new Int32Array(1024)
+
+/** Where records are added together, buckets are split for as many before. */
+const SPLIT_AHEAD = 512
+
+/** As the addon numbers them. */
+const STOPS: readonly StringsPacked['stop'][] = ['other', 'room', 'end']
 
 const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
 
@@ -60,6 +74,8 @@ export class RecordTable implements Records, RecordSampler {
   #foundChunk: Chunk | undefined
   #foundWord = 0
   readonly #setNumbers = new Float64Array(SetNumber.Count)
+  readonly #addNumbers = new Float64Array(AddNumber.Count)
+  readonly #packNumbers = new Float64Array(PackNumber.Count)
 
   constructor(seed = 0) {
     this.#seed = seed >>> 0
@@ -178,6 +194,7 @@ export class RecordTable implements Records, RecordSampler {
     version: number,
   ): StringsSet {
     const numbers = this.#setNumbers
+    numbers[SetNumber.Added] = this.#roomForMore()
     const { place, end } = this.#segments.room
     numbers[SetNumber.Offset] = from
     numbers[SetNumber.Calls] = count
@@ -185,10 +202,64 @@ export class RecordTable implements Records, RecordSampler {
     numbers[SetNumber.NowMs] = this.nowMs
     numbers[SetNumber.Place] = place
     numbers[SetNumber.End] = end
+    numbers[SetNumber.SparePlace] = this.#overflow.place
+    numbers[SetNumber.Spares] = this.#overflow.left
     const done = native.setStrings(this.#segments.chunkBytes, calls, released, numbers)
     this.#segments.filled(numbers[SetNumber.Place]!)
+    this.#overflow = { place: numbers[SetNumber.SparePlace]!, left: numbers[SetNumber.Spares]! }
+    const added = numbers[SetNumber.Added]!
+    this.#added(added)
     for (let at = 0; at < numbers[SetNumber.Released]!; at += 1) this.#release(released[at]! >>> 0)
-    return { calls: done, offset: numbers[SetNumber.Offset]! }
+    return { calls: done, added, offset: numbers[SetNumber.Offset]! }
+  }
+
+  reserve(records: number): void {
+    if (this.#size > 0) return
+    const buckets = Math.min(Math.ceil(records / KEYS_PER_BUCKET), BUCKET_SEGMENTS_MAX * BUCKETS_PER_SEGMENT)
+    while (this.#bucketSegments.length * BUCKETS_PER_SEGMENT < buckets) this.#addBuckets(0)
+    // All of them are empty.
+    this.#buckets = Math.max(this.#buckets, buckets)
+    Atomics.store(this.#segments.header.words, HeaderWord.Buckets, this.#buckets)
+  }
+
+  addStrings(bytes: Uint8Array): StringsAdded {
+    const numbers = this.#addNumbers
+    numbers[AddNumber.Most] = this.#roomForMore()
+    const { place, end } = this.#segments.room
+    numbers[AddNumber.From] = 0
+    numbers[AddNumber.NowMs] = this.nowMs
+    numbers[AddNumber.Place] = place
+    numbers[AddNumber.End] = end
+    numbers[AddNumber.SparePlace] = this.#overflow.place
+    numbers[AddNumber.Spares] = this.#overflow.left
+    const count = native.addStrings(this.#segments.chunkBytes, bytes, numbers)
+    this.#segments.filled(numbers[AddNumber.Place]!)
+    this.#overflow = { place: numbers[AddNumber.SparePlace]!, left: numbers[AddNumber.Spares]! }
+    this.#added(count)
+    return { end: numbers[AddNumber.From]!, count, counts: numbers.subarray(AddNumber.Added) }
+  }
+
+  /** How many records may come before a bucket is to be split. */
+  #roomForMore(): number {
+    if (this.#overflow.left === 0) this.#overflow = { place: this.#segments.fix(), left: BUCKETS_PER_SEGMENT }
+    const least = this.#size + Math.min(this.#size, SPLIT_AHEAD)
+    while (this.#buckets * KEYS_PER_BUCKET < least) this.#split()
+    return Math.max(0, this.#buckets * KEYS_PER_BUCKET - this.#size)
+  }
+
+  #added(records: number): void {
+    if (records === 0) return
+    this.#size += records
+    this.#marks.grow(this.#size, () => this.#segments.fix())
+  }
+
+  packStrings(cursor: number, target: Uint8Array): StringsPacked {
+    const numbers = this.#packNumbers
+    numbers[PackNumber.From] = 0
+    numbers[PackNumber.Cursor] = cursor
+    const count = native.packStrings(this.#segments.chunkBytes, target, numbers)
+    const stop = STOPS[numbers[PackNumber.Stop]!]!
+    return { lengthBytes: numbers[PackNumber.From]!, count, cursor: numbers[PackNumber.Cursor]!, stop }
   }
 
   /** Note from now on when or how often records are used; undefined: do not. */

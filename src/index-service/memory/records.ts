@@ -27,8 +27,30 @@ export interface SampleOptions {
 /** Strings that were set together, see {@link Records.setStrings}. */
 export interface StringsSet {
   readonly calls: number
+  /** Keys that were not there before, also of a call that is left. */
+  readonly added: number
   /** Where the calls begin that are left. */
   readonly offset: number
+}
+
+/** Strings out of a snapshot that were added together, see {@link Records.addStrings}. */
+export interface StringsAdded {
+  /** Where what is left begins. */
+  readonly end: number
+  readonly count: number
+  /** By database. Valid until more are added. */
+  readonly counts: Float64Array
+}
+
+/** Strings that were written together for a snapshot, see {@link Records.packStrings}. */
+export interface StringsPacked {
+  /** The bytes written. */
+  readonly lengthBytes: number
+  readonly count: number
+  /** Behind them. */
+  readonly cursor: number
+  /** Why it has stopped: there are no more, the next find no room, or something else than strings follows. */
+  readonly stop: 'end' | 'room' | 'other'
 }
 
 /** Where a shard keeps bytes by key. */
@@ -40,10 +62,20 @@ export interface Records {
   set(key: Uint8Array, value: Uint8Array): void
   delete(key: Uint8Array): boolean
   /**
-   * Do each `SET` and `MSET` at the start of calls of the log. It stops at a key that does not hold a string, or one
-   * that expires. Keys are of database 0. `from`: where the first of at most `count` calls begins. Absent: it cannot.
+   * Do each `SET` and `MSET` at the start of calls of the log. It stops at a key that holds something else than a
+   * string, or one that expires, and at a new tuple. Keys are of database 0. `from`: where the first of at most `count`
+   * calls begins. Absent: it cannot.
    */
   setStrings?(calls: Uint8Array, part: { readonly from: number; readonly count: number }, version: number): StringsSet
+  /** Where nothing is: as many records come. */
+  reserve?(records: number): void
+  /**
+   * Add keys at the start of a part of a snapshot, none of which is there. It stops at a key that is not a string
+   * without expiry, or is a tuple. Absent: it cannot.
+   */
+  addStrings?(bytes: Uint8Array): StringsAdded
+  /** Write keys from a cursor on, as snapshots have them. It stops at one that is no string, or without room. */
+  packStrings?(cursor: number, target: Uint8Array): StringsPacked
   /** Readers from outside see what `change` does as one change. Absent: there are none. */
   together?<T>(change: () => T): T
   readonly size: number

@@ -2,9 +2,9 @@ import { SPACES } from '../memory/layout.ts'
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
 import type { KeyEvents } from './key-events.ts'
-import { recordKeys } from './key-listing.ts'
 import { Keyspace, type Moment } from './keyspace.ts'
 import { keyOfRecord, spaceOfRecord } from './record-format.ts'
+import { decodeRecords, encodeRecords } from './snapshot-records.ts'
 import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 
 /** How many there are, as Redis has by default. */
@@ -151,15 +151,14 @@ export class Databases {
   /** Write everything, and give the chunks that are full. */
   *encode(writer: SnapshotWriter): Generator<Uint8Array> {
     for (const index of this.#swapped) writer.count(index)
-    for (const record of recordKeys(this.#records)) {
+    this.#records.nowMs = 0
+    yield* encodeRecords(this.#records, writer, (record) => {
       const space = spaceOfRecord(record)
-      if (space === undefined) continue
-      this.#records.nowMs = 0
+      if (space === undefined) return
       const db = this.dbOf(space)
       writer.u8(db + 1)
       this.at(db).encodeKey(writer, keyOfRecord(record))
-      yield* writer.takeFull()
-    }
+    })
     writer.u8(0)
   }
 
@@ -167,7 +166,14 @@ export class Databases {
   decode(reader: SnapshotReader): void {
     this.flushAll()
     for (const db of this.#swapped.keys()) this.#swapped[db] = reader.count()
-    for (let number = reader.u8(); number !== 0; number = reader.u8()) this.at(number - 1).decodeKey(reader)
+    decodeRecords(this.#records, reader, {
+      added: (db, strings) => this.at(db).added(strings),
+      next: () => {
+        const number = reader.u8()
+        if (number !== 0) this.at(number - 1).decodeKey(reader)
+        return number !== 0
+      },
+    })
     for (const keyspace of this.#held) keyspace.takeReady()
   }
 

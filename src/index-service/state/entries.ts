@@ -164,6 +164,11 @@ export class Entries {
     if (stream !== undefined) stream.groupsChangedAt = reader.f64()
   }
 
+  /** Strings are there: neither tuples nor such that expire. */
+  added(strings: number): void {
+    this.#size += strings
+  }
+
   #streamAt(key: Uint8Array, record: Uint8Array): StreamValue | undefined {
     if (format.typeOf(record) !== RecordType.Stream) return undefined
     return this.#collections.get(latin1Of(key)) as StreamValue

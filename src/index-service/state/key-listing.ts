@@ -6,7 +6,7 @@ const SCANNED = 256
 const SAMPLED = 64
 
 /** The keys of all records. */
-export function* recordKeys(records: Records): Generator<Uint8Array> {
+function* recordKeys(records: Records): Generator<Uint8Array> {
   let cursor = 0
   do {
     const scanned = records.scan(cursor, SCANNED)

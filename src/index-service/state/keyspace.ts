@@ -366,6 +366,11 @@ export class Keyspace {
     this.#entries.decode(reader)
   }
 
+  /** Strings are there, which were not: see {@link Records.addStrings}. */
+  added(strings: number): void {
+    this.#entries.added(strings)
+  }
+
   /** The record of a key that has not expired. */
   #record(key: Uint8Array): Uint8Array | undefined {
     const record = this.#entries.get(key)

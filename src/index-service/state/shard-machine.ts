@@ -28,8 +28,8 @@ const EXPIRED_MAX = 1000
 /** Commands that remove a key before they make it again. */
 const IN_STEPS: ReadonlySet<string> = new Set(['RENAME', 'RENAMENX', 'COPY', 'RESTORE'])
 
-/** How much more strings may take than those that they replace, in bytes of their packed calls. */
-const GROWTH_MAX = 4
+/** What strings take at most, in bytes of their packed calls: `MSET` has 2 bytes for a string that takes 56. */
+const GROWTH_MAX = 29
 /** If fewer strings were set together, those that follow are set one by one. */
 const FAST_MIN = 4
 
@@ -341,7 +341,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
     // A look at a key that does not count as a use may have come before.
     this.#records.nowMs = this.#context.timeMs
     const part = { from: reader.at, count: count - replies.length }
-    const { calls, offset } = this.#records.setStrings!(bytes, part, this.#index)
+    const { calls, added, offset } = this.#records.setStrings!(bytes, part, this.#index)
+    if (added > 0) this.#databases.at(0).added(added)
     reader.at = offset
     for (let left = calls; left > 0; left -= 1) replies.push('OK')
     return calls

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { latin1Of } from '../values/latin1.ts'
 
 const CHUNK_BYTES = 65_536
+const NOTHING = new Uint8Array()
 
 /** Writes a snapshot as a stream of bytes that is cut into chunks. Numbers are little-endian. */
 export class SnapshotWriter {
@@ -36,6 +37,23 @@ export class SnapshotWriter {
     this.count(latin1.length)
     if (this.#length + latin1.length > CHUNK_BYTES) this.#append(Buffer.from(latin1, 'latin1'))
     else this.#length += this.#chunk.write(latin1, this.#length, 'latin1')
+  }
+
+  /** Where the next bytes go: see {@link filled}. */
+  get room(): Uint8Array {
+    return this.#chunk.subarray(this.#length)
+  }
+
+  /** Bytes were written to the {@link room}. */
+  filled(lengthBytes: number): void {
+    this.#length += lengthBytes
+  }
+
+  /** The next bytes go to another chunk. False if there is nothing in this one. */
+  cut(): boolean {
+    if (this.#length === 0) return false
+    this.#next()
+    return true
   }
 
   /** Chunks that are full: they are the caller's. */
@@ -73,9 +91,12 @@ export class SnapshotReader {
   readonly #chunks: readonly Uint8Array[]
   #number = 0
   #at = 0
+  /** In chunks behind this one. */
+  #behindBytes: number
 
   constructor(chunks: readonly Uint8Array[]) {
     this.#chunks = chunks
+    this.#behindBytes = chunks.slice(1).reduce((sum, { length }) => sum + length, 0)
   }
 
   count(): number {
@@ -94,6 +115,25 @@ export class SnapshotReader {
 
   f64(): number {
     return Buffer.from(this.#take(8)).readDoubleLE()
+  }
+
+  /** What is left of the chunk with the next byte: a view. Nothing at the end. See {@link skip}. */
+  get part(): Uint8Array {
+    return this.left === 0 ? NOTHING : this.#chunk().subarray(this.#at)
+  }
+
+  /** The first bytes of the {@link part} were read. */
+  skip(lengthBytes: number): void {
+    this.#at += lengthBytes
+  }
+
+  /** Reads on from here by itself. */
+  copy(): SnapshotReader {
+    const copy = new SnapshotReader(this.#chunks)
+    copy.#number = this.#number
+    copy.#at = this.#at
+    copy.#behindBytes = this.#behindBytes
+    return copy
   }
 
   /** One that is neither NaN nor infinite. */
@@ -126,9 +166,7 @@ export class SnapshotReader {
 
   /** How many bytes there are. */
   get left(): number {
-    const first = (this.#chunks[this.#number]?.length ?? 0) - this.#at
-    // Almost all that is read is short.
-    return this.#chunks.slice(this.#number + 1).reduce((sum, { length }) => sum + length, first)
+    return (this.#chunks[this.#number]?.length ?? 0) - this.#at + this.#behindBytes
   }
 
   /** The chunk with the next byte. */
@@ -139,6 +177,7 @@ export class SnapshotReader {
       if (this.#at < chunk.length) return chunk
       this.#number += 1
       this.#at = 0
+      this.#behindBytes -= this.#chunks[this.#number]?.length ?? 0
     }
   }
 }

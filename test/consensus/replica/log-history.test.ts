@@ -43,3 +43,12 @@ test('the newest is kept, however long', () => {
   assert.equal(history.get(2)?.payload.length, 5000)
   assert.equal(history.get(1), undefined)
 })
+
+test('less is kept while no one may lag behind', () => {
+  const history = new LogHistory(0, 64 * 2 ** 20)
+  const MIB = 2 ** 20
+  for (let index = 1; index <= 100; index += 1) history.push(entry(index, MIB), true)
+  assert.equal(history.last - history.base, 3)
+  for (let index = 101; index <= 200; index += 1) history.push(entry(index, MIB))
+  assert.equal(history.last - history.base, 63)
+})

@@ -9,6 +9,7 @@ import { shardCodec } from '../../../src/index-service/state/shard-codec.ts'
 import type { Call } from '../../../src/index-service/state/shard-command.ts'
 import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import { Random } from '../../../src/runtime/index.ts'
+import { stateOf } from '../support/shard-state.ts'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 const callOf = (name: string, ...args: string[]): Call => ({ name, args: args.map(bytes) })
@@ -43,8 +44,8 @@ class Shard implements Disposable {
     return this.machine.apply(command, { index: this.index, timeMs: this.timeMs, term: 1 }) as readonly Reply[]
   }
 
-  snapshot(): Buffer {
-    return Buffer.concat([...this.machine.snapshot()])
+  get state(): readonly unknown[] {
+    return stateOf(this.machine, this.timeMs)
   }
 
   [Symbol.dispose](): void {
@@ -90,11 +91,11 @@ test('the state, and all replies, are the same as if strings were set one by one
       const replies = together.run(calls)
       assert.deepEqual(replies, alone.run(calls), `seed ${seed}, round ${round}`)
       assert.equal(together.machine.usedBytes, alone.machine.usedBytes)
-      if (round % 100 === 0) assert.ok(together.snapshot().equals(alone.snapshot()), `seed ${seed}, round ${round}`)
+      if (round % 100 === 0) assert.deepEqual(together.state, alone.state, `seed ${seed}, round ${round}`)
       together.timeMs += random.below(10)
       alone.timeMs = together.timeMs
     }
-    assert.ok(together.snapshot().equals(alone.snapshot()))
+    assert.deepEqual(together.state, alone.state)
     assert.ok(together.setTogether > 3000, `${together.setTogether} were set together`)
     assert.equal(alone.sets, 0)
   }
@@ -114,10 +115,24 @@ test('all strings of a command are set by few calls of the addon, and where none
   )
 })
 
+test('new keys are added together, but for tuples', () => {
+  using shard = new Shard(false)
+  using alone = new Shard(true)
+  const sets = Array.from({ length: 2000 }, (_, at) => callOf('SET', `${at % 10 === 7 ? '\0' : ''}key:${at}`, 'value'))
+  for (let at = 0; at < sets.length; at += 100)
+    assert.deepEqual(shard.run(sets.slice(at, at + 100)), alone.run(sets.slice(at, at + 100)))
+  const pairs = Array.from({ length: 60 }, (_, at) => [at === 50 ? '\0' : `other:${at}`, 'of many']).flat()
+  assert.deepEqual(shard.run([callOf('MSET', ...pairs)]), alone.run([callOf('MSET', ...pairs)]))
+  assert.ok(shard.setTogether > 1500, `${shard.setTogether} were set together`)
+  assert.deepEqual(shard.state, alone.state)
+  assert.deepEqual(shard.table.figures.liveBytes, alone.table.figures.liveBytes)
+})
+
 test('where memory may be used up meanwhile, each is looked at by itself', () => {
   using shard = new Shard(false, 20_000)
   const fill = Array.from({ length: 100 }, (_, at) => callOf('SET', `key:${at}`, 'x'.repeat(20)))
   shard.run(fill)
+  shard.setTogether = 0
   const replies = shard.run(fill.map(({ args }) => ({ name: 'SET', args: [args[0]!, bytes('y'.repeat(400))] })))
   assert.equal(shard.setTogether, 0)
   const refused = replies.filter((reply) => typeof reply === 'object' && reply !== null && 'fault' in reply)

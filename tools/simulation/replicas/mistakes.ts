@@ -483,15 +483,15 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'entry not marked as taken',
     breaks: 'a leader waits for room for ever',
-    find: '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#publishTaken();\n',
-    replace: '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.known = entry.index;\n',
+    find: '\t\tthis.#history.push(entry, this.#connections.isEmpty);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#publishTaken();\n',
+    replace: '\t\tthis.#history.push(entry, this.#connections.isEmpty);\n\t\tthis.#connections.memory.known = entry.index;\n',
   },
   {
     name: 'taken before it is',
     breaks: 'an entry is overwritten that its acceptor has not taken',
-    find: '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#publishTaken();\n',
+    find: '\t\tthis.#history.push(entry, this.#connections.isEmpty);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#publishTaken();\n',
     replace:
-      '\t\tthis.#history.push(entry);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#connections.memory.taken = entry.index + 1;\n',
+      '\t\tthis.#history.push(entry, this.#connections.isEmpty);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#connections.memory.taken = entry.index + 1;\n',
   },
   {
     name: 'snapshot one too old',
