@@ -64,6 +64,8 @@ const names: ReadonlyArray<keyof Addon> = [
   'packRequests',
   'setStrings',
   'openProcess',
+  'openThread',
+  'lifeThread',
   'killProcess',
   'createWatcher',
   'readProcess',
