@@ -1,6 +1,5 @@
 // The threads that work beside the calling one: a pool of the process, made when it is first needed and asleep between
 // calls. One call at a time has the pool; a call of another environment meanwhile works in its own thread alone.
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -8,6 +7,7 @@
 #include <atomic>
 
 #include "parallel.h"
+#include "support.h"
 
 namespace aether {
 
@@ -52,13 +52,6 @@ void* runWorker(void*) {
     pthread_mutex_lock(&pool.mutex);
     if (--pool.working == 0) pthread_cond_signal(&pool.done);
   }
-}
-
-// The threads live as long as the process: the addon must not be unloaded under them when a Worker ends.
-void stayLoaded() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(&runWorker), &info) != 0)
-    dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 bool addWorker() {

@@ -1,11 +1,16 @@
 // Other processes: their ends, and copies from and to their memory.
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <mutex>
 
 #include "support.h"
 
@@ -25,6 +30,49 @@ static napi_value OpenProcess(napi_env env, napi_callback_info info) {
   const long descriptor = syscall(SYS_pidfd_open, id, 0);  // close-on-exec by itself
   if (descriptor < 0) return throwSystem(env, "pidfd_open", errno);
   return makeNumber(env, static_cast<double>(descriptor));
+}
+
+// PIDFD_THREAD of linux/pidfd.h, since Linux 6.9.
+static napi_value OpenThread(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const auto id = static_cast<pid_t>(arguments.integer(0, "threadId", 1, INT32_MAX));
+  if (!arguments.ok()) return nullptr;
+  const long descriptor = syscall(SYS_pidfd_open, id, O_EXCL);
+  if (descriptor < 0) return throwSystem(env, "pidfd_open", errno);
+  return makeNumber(env, static_cast<double>(descriptor));
+}
+
+static std::atomic<pid_t> lifeThread{0};
+
+static void* live(void*) {
+  pthread_setname_np(pthread_self(), "aether-life");
+  lifeThread.store(static_cast<pid_t>(syscall(SYS_gettid)));
+  for (;;) pause();
+}
+
+static int startLife() {
+  stayLoaded();
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, live, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  while (error == 0 && lifeThread.load() == 0) sched_yield();
+  return error;
+}
+
+// One for all environments of the process.
+static napi_value LifeThread(napi_env env, napi_callback_info) {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  const int error = lifeThread.load() == 0 ? startLife() : 0;
+  if (error != 0) return throwSystem(env, "pthread_create", error);
+  return makeNumber(env, static_cast<double>(lifeThread.load()));
 }
 
 static napi_value KillProcess(napi_env env, napi_callback_info info) {
@@ -79,6 +127,8 @@ static napi_value AllowProcessAccess(napi_env env, napi_callback_info info) {
 
 void registerProcesses(napi_env env, napi_value exports) {
   define(env, exports, "openProcess", OpenProcess);
+  define(env, exports, "openThread", OpenThread);
+  define(env, exports, "lifeThread", LifeThread);
   define(env, exports, "killProcess", KillProcess);
   define(env, exports, "readProcess", ReadProcess);
   define(env, exports, "writeProcess", WriteProcess);

@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include <dlfcn.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -315,6 +316,12 @@ Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t l
   }
   out.data = static_cast<double*>(data);
   return out;
+}
+
+void stayLoaded() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&stayLoaded), &info) != 0)
+    dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 }  // namespace aether

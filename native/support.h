@@ -140,6 +140,9 @@ struct Doubles {
 };
 Doubles doublesOf(Arguments& arguments, size_t index, const char* name, size_t lengthLeast);
 
+// Some threads live as long as the process: the addon must not be unloaded under them when a Worker ends.
+void stayLoaded();
+
 // The monotonic clock, which process.hrtime() reads, too.
 inline double nowNs() {
   struct timespec now;

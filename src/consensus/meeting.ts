@@ -200,7 +200,7 @@ export class Meeting {
     if (known !== undefined && known.incarnation !== incarnation) process.restarted(id)
     this.#met.delete(id)
     this.#met.set(id, { rank, incarnation, log, expectsLog, sight, machine })
-    process.meet(id)
+    process.meet({ id, life: machine === this.#machine ? sight : undefined })
     this.onMet()
   }
 

@@ -429,6 +429,15 @@ export interface Addon {
   // -------------------------------------------------------------------------------------------------
   /** Open a pidfd, which is readable once the process has ended: pidfd_open(2). */
   openProcess(processId: number): number
+  /**
+   * Open a pidfd of one thread of any process, which is readable once that thread has ended. EINVAL before Linux 6.9.
+   */
+  openThread(threadId: number): number
+  /**
+   * The kernel's number of a thread that does nothing and ends with this process. It ends as soon as the process is
+   * killed. The process itself counts as ended when its memory has been given back, which takes 10 ms and more.
+   */
+  lifeThread(): number
   /** Send SIGKILL by a pidfd: pidfd_send_signal(2). Nothing happens to a process that has ended. */
   killProcess(descriptor: number): void
   createWatcher(callback: (token: number) => void): Watcher

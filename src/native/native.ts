@@ -67,6 +67,8 @@ const names: ReadonlyArray<keyof Addon> = [
   'countStrings',
   'packStrings',
   'openProcess',
+  'openThread',
+  'lifeThread',
   'killProcess',
   'createWatcher',
   'readProcess',

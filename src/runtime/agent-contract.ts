@@ -38,8 +38,10 @@ export interface Machine {
   poll?(descriptors: Int32Array, ready: Int32Array, count: number, timeoutMs: number): void
   /** The sleep has ended: called before anything else. */
   awoke?(): void
-  /** Descriptors whose readability ends the sleep. */
+  /** Descriptors whose readability ends the sleep. A local agent takes the same array for the same files. */
   readonly descriptors: readonly number[]
+  /** One of them has ended a sleep. */
+  readable?(descriptor: number): void
   /** A request from the main thread, off the hot path. */
   command(name: string, payload: unknown, reply: Reply): void
   /** The process is about to end: free what others would otherwise wait for. */

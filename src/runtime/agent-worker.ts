@@ -150,6 +150,9 @@ class PollSet {
     for (let index = 1; index < count; index += 1) this.#descriptors[index] = descriptors[index - 1]!
     if (machine.poll === undefined) native.poll(this.#descriptors, this.#ready, count, timeoutMs)
     else machine.poll(this.#descriptors, this.#ready, count, timeoutMs)
+    if (machine.readable !== undefined)
+      for (let index = 1; index < count; index += 1)
+        if (this.#ready[index] !== 0) machine.readable(this.#descriptors[index]!)
     return this.#ready[0] !== 0
   }
 }

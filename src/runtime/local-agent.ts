@@ -55,6 +55,7 @@ export class LocalAgent {
     this.#onTurned = onTurned
     this.#watcher = native.createWatcher((token) => {
       this.#watcher.rearm(token)
+      this.#machine.readable?.(this.#descriptors[token]!)
       this.#run()
     })
     const context: AgentContext = {
@@ -166,11 +167,7 @@ export class LocalAgent {
 
   #watch(): void {
     const { descriptors } = this.#machine
-    if (
-      descriptors.length === this.#descriptors.length &&
-      descriptors.every((each, at) => each === this.#descriptors[at])
-    )
-      return
+    if (descriptors === this.#descriptors) return
     for (const token of this.#descriptors.keys()) this.#watcher.remove(token)
     this.#descriptors = descriptors
     for (const [token, descriptor] of descriptors.entries()) this.#watcher.add(token, descriptor)

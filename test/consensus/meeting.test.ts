@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Group } from '../../src/cluster/index.ts'
+import type { MetReplica } from '../../src/consensus/agent/agent-contract.ts'
 import type { ReplicaProcess } from '../../src/consensus/agent/replica-process.ts'
 import type { ConsensusError } from '../../src/consensus/errors.ts'
 import { type JournalOf, Meeting } from '../../src/consensus/meeting.ts'
@@ -38,8 +39,8 @@ class Town {
     const calls: string[] = []
     const note =
       (name: string) =>
-      (about: number | ReplicaCard): void => {
-        calls.push(`${name} ${typeof about === 'number' ? about : `${about.id}/${about.attempt}`}`)
+      (about: number | ReplicaCard | MetReplica): void => {
+        calls.push(`${name} ${textOf(about)}`)
       }
     const names = ['hear', 'meet', 'ended', 'restarted']
     const process = Object.fromEntries(names.map((name) => [name, note(name)])) as unknown as ReplicaProcess
@@ -56,6 +57,13 @@ class Town {
   ended(rank: number): void {
     for (const listener of this.#events) listener({ type: 'died', rank })
   }
+}
+
+function textOf(about: number | ReplicaCard | MetReplica): string {
+  if (typeof about === 'number') return `${about}`
+  if ('attempt' in about) return `${about.id}/${about.attempt}`
+  const { id, life } = about
+  return life === undefined ? `${id}` : `${id} in ${life.processId}/${life.lifeThread}`
 }
 
 function card(id: number, attempt: number): ReplicaCard {
@@ -85,15 +93,15 @@ test('a card for the replica that this process had before is not taken by its ne
   assert.deepEqual(next.calls, ['meet 1', 'hear 1/1'])
 })
 
-test('memory of a replica of another machine is not looked for here: its process number means something else', () => {
+test('neither memory nor process of a replica of another machine is looked for here: numbers mean something else', () => {
   const town = new Town()
-  const sightOf = (id: number): ReplicaSight => ({ id, processId: 17, descriptor: 20 + id })
+  const sightOf = (id: number): ReplicaSight => ({ id, processId: 17, lifeThread: 18, descriptor: 20 + id })
   const own = town.enter(0)
   own.begin(sightOf(1))
   town.enter(1).begin(sightOf(2))
   town.enter(2, undefined, { machine: 'another' }).begin(sightOf(3))
   town.settle()
-  assert.deepEqual(own.calls, ['meet 2', 'meet 3'])
+  assert.deepEqual(own.calls, ['meet 2 in 17/18', 'meet 3'])
   assert.deepEqual(own.meeting.sights, [sightOf(1), sightOf(2)])
 })
 

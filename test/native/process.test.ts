@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { ArgumentError, native, PollFlag, SystemError } from '../../src/native/index.ts'
-import { startChild } from './elsewhere.ts'
+import { threadDescriptorsMissing as noThreads } from '../support/thread-descriptors.ts'
+import { startChild, startWorker } from './elsewhere.ts'
 
 const yamaPath = '/proc/sys/kernel/yama/ptrace_scope'
 const yamaScope = existsSync(yamaPath) ? Number(readFileSync(yamaPath, 'utf8')) : -1
@@ -42,6 +44,31 @@ test('a process is killed by its descriptor, and one that has ended is left alon
   native.killProcess(descriptor)
   native.closeDescriptor(descriptor)
   assert.throws(() => native.killProcess(descriptor), { name: 'SystemError', syscall: 'pidfd_send_signal' })
+})
+
+test('a thread that ends makes its descriptor readable, though its process goes on', { skip: noThreads }, async () => {
+  const worker = startWorker(({ aether, threads }) => {
+    threads.parentPort!.once('message', () => {})
+    threads.parentPort!.postMessage(aether.native.threadId())
+  }, undefined)
+  const [id] = (await once(worker, 'message')) as [number]
+  const descriptor = native.openThread(id)
+  const ready = new Int32Array(1)
+  assert.equal(native.poll(Int32Array.of(descriptor), ready, 1, 0), 0)
+  await worker.terminate()
+  assert.equal(native.poll(Int32Array.of(descriptor), ready, 1, 20_000), 1)
+  native.closeDescriptor(descriptor)
+  assert.throws(() => native.openThread(0), ArgumentError)
+})
+
+test('the life thread is one for the process, and stays when an environment that has asked for it ends', async () => {
+  const worker = startWorker(({ aether, threads }) => {
+    threads.parentPort!.postMessage(aether.native.lifeThread())
+  }, undefined)
+  const [id] = (await once(worker, 'message')) as [number]
+  await worker.terminate()
+  assert.equal(native.lifeThread(), id)
+  assert.equal(readFileSync(`/proc/self/task/${id}/comm`, 'latin1'), 'aether-life\n')
 })
 
 test('a process that is not there cannot be opened', async () => {

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { ProcessLife } from '../../runtime/index.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import type { FailOver } from '../replica/fail-over.ts'
@@ -66,6 +67,13 @@ export interface SnapshotBytes {
   readonly leader: number
   readonly configuration: Configuration
   readonly bytes: Uint8Array
+}
+
+/** A replica that is there. */
+export interface MetReplica {
+  readonly id: number
+  /** Of its process; undefined if that is on another machine. */
+  readonly life: ProcessLife | undefined
 }
 
 /** What the agent tells the program by notes. */

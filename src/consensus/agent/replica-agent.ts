@@ -8,8 +8,16 @@ import type { ReplicaCard } from '../replica/connections.ts'
 import type { Recovered } from '../replica/journal.ts'
 import { PayloadSlab } from '../replica/payload-slab.ts'
 import { Replica } from '../replica/replica.ts'
-import { Demand, ENTRY_HEAD_BYTES, News, type ReplicaAgentData, type ReplicaStatus } from './agent-contract.ts'
+import {
+  Demand,
+  ENTRY_HEAD_BYTES,
+  type MetReplica,
+  News,
+  type ReplicaAgentData,
+  type ReplicaStatus,
+} from './agent-contract.ts'
 import { ByteRing } from './byte-ring.ts'
+import { ReplicaEnds } from './replica-ends.ts'
 
 /** More than this is not kept for a program that takes nothing. The replica then takes no more entries. */
 const BACKLOG_BYTES_MAX = 16 * 2 ** 20
@@ -22,6 +30,10 @@ class ReplicaAgent implements Machine {
   readonly #data: ReplicaAgentData
   readonly #replica: Replica
   readonly #journal: JournalPort | undefined
+  readonly #ends = new ReplicaEnds((id) => this.#replica.ended(id))
+  /** What it is made of, and the result. */
+  #endDescriptors: readonly number[] | undefined
+  #descriptors: readonly number[] = []
   readonly #toAgent: ByteRing
   readonly #toProgram: ByteRing
   /** What the ring had no room for. */
@@ -40,9 +52,12 @@ class ReplicaAgent implements Machine {
   #isAsked = false
 
   readonly #commands: Readonly<Record<string, (payload: unknown, reply: Reply) => void>> = {
-    meet: (id, reply) => reply.resolve(this.#replica.meet(id as number)),
+    meet: (met, reply) => reply.resolve(this.#meet(met as MetReplica)),
     hear: (card, reply) => reply.resolve(this.#replica.hear(card as ReplicaCard)),
-    ended: (id, reply) => reply.resolve(this.#replica.ended(id as number)),
+    ended: (id, reply) => {
+      this.#ends.forget(id as number)
+      reply.resolve(this.#replica.ended(id as number))
+    },
     snapshot: (taken, reply) => {
       const { index, bytes } = taken as { readonly index: number; readonly bytes: Uint8Array }
       reply.resolve(this.#replica.offerSnapshot(index, bytes))
@@ -50,7 +65,10 @@ class ReplicaAgent implements Machine {
     transfer: (id, reply) => reply.resolve(this.#replica.transfer(id as number)),
     leave: (_, reply) => this.#replica.leave(() => reply.resolve(undefined)),
     found: (configuration, reply) => reply.resolve(this.#replica.found(configuration as Configuration)),
-    restarted: (id, reply) => reply.resolve(this.#replica.restarted(id as number)),
+    restarted: (id, reply) => {
+      this.#ends.forget(id as number)
+      reply.resolve(this.#replica.restarted(id as number))
+    },
     status: (_, reply) => reply.resolve(this.#status()),
     memory: (_, reply) => reply.resolve(this.#replica.memory.descriptor),
   }
@@ -95,8 +113,13 @@ class ReplicaAgent implements Machine {
   }
 
   get descriptors(): readonly number[] {
-    const { journal } = this.#data
-    return journal === undefined ? this.#replica.descriptors : [...this.#replica.descriptors, journal.bell]
+    const ends = this.#ends.descriptors
+    if (ends !== this.#endDescriptors) {
+      const { journal } = this.#data
+      this.#endDescriptors = ends
+      this.#descriptors = [...this.#replica.descriptors, ...(journal === undefined ? [] : [journal.bell]), ...ends]
+    }
+    return this.#descriptors
   }
 
   turn(): boolean {
@@ -109,6 +132,7 @@ class ReplicaAgent implements Machine {
       return true
     })
     any = this.#hearJournal() || any
+    any = this.#ends.lookIfDue(now) || any
     any = this.#replica.turn() || any
     if (this.#replica.askedNs === now) this.#asked(now)
     if (this.#backlog.length > 0) this.#flushBacklog()
@@ -136,12 +160,22 @@ class ReplicaAgent implements Machine {
     return !this.#hasPushed && sleeps
   }
 
+  readable(descriptor: number): void {
+    if (this.#ends.descriptors.includes(descriptor)) this.#ends.look()
+  }
+
   command(name: string, payload: unknown, reply: Reply): void {
     this.#commands[name]!(payload, reply)
   }
 
   close(): void {
+    this.#ends.close()
     this.#replica.close()
+  }
+
+  #meet({ id, life }: MetReplica): void {
+    this.#replica.meet(id)
+    if (life !== undefined) this.#ends.watch(id, life)
   }
 
   #hearJournal(): boolean {

@@ -8,6 +8,7 @@ import type { ReplicaSight } from '../replica/replica-head.ts'
 import {
   type AgentNote,
   Demand,
+  type MetReplica,
   type ReplicaAgentData,
   type ReplicaStatus,
   type SnapshotBytes,
@@ -167,8 +168,8 @@ export class ReplicaProcess {
     this.#command('restarted', id)
   }
 
-  meet(id: number): void {
-    this.#command('meet', id)
+  meet(met: MetReplica): void {
+    this.#command('meet', met)
   }
 
   hear(card: ReplicaCard): void {
@@ -204,7 +205,8 @@ export class ReplicaProcess {
   /** Where the memory of the replica lies; undefined on devices that do not share it. */
   async sight(id: number): Promise<ReplicaSight | undefined> {
     const descriptor = (await this.#agent!.command('memory', undefined)) as number | undefined
-    return descriptor === undefined ? undefined : { id, processId: process.pid, descriptor }
+    const life = { processId: process.pid, lifeThread: native.lifeThread() }
+    return descriptor === undefined ? undefined : { id, ...life, descriptor }
   }
 
   /** Take what has come, now. */

@@ -207,9 +207,15 @@ export class Connections implements Iterable<Peer> {
     this.#dead.delete(id)
   }
 
-  /** Look how far each is, and whether it lives. */
-  look(nowNs: number): void {
-    for (const peer of this.#peers.values()) lookAt(peer, nowNs)
+  /** Look how far each is, and whether it lives. `done`: what can be seen has been seen. */
+  look(nowNs: number, done: () => void = nothing): void {
+    let left = 1
+    const seen = (): void => {
+      left -= 1
+      if (left === 0) done()
+    }
+    for (const peer of this.#peers.values()) if (lookAt(peer, nowNs, seen)) left += 1
+    seen()
   }
 
   /** Connections that broke are made again by the one with the lower id. */
@@ -316,10 +322,11 @@ export class Connections implements Iterable<Peer> {
   }
 }
 
-function lookAt(peer: Peer, nowNs: number): void {
-  if (peer.isDead) return
+/** False if nothing is to be seen there now. */
+function lookAt(peer: Peer, nowNs: number, seen: () => void): boolean {
+  if (peer.isDead) return false
   peer.silent += 1
-  if (peer.isLooking || !peer.link.isUp) return
+  if (peer.isLooking || !peer.link.isUp) return false
   peer.isLooking = true
   // Its counter has gone on since then, if it has.
   const beforeNs = peer.lookedNs
@@ -337,7 +344,9 @@ function lookAt(peer: Peer, nowNs: number): void {
     peer.promise = Number(words.getBigUint64(HeadWord.Promise, true))
     peer.left = Number(words.getBigUint64(HeadWord.Left, true))
     peer.check = words.getBigUint64(HeadWord.Check, true)
+    seen()
   })
+  return true
 }
 
 function nothing(): void {

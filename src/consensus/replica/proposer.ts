@@ -80,6 +80,8 @@ export class Proposer implements AcceptorsLeader {
   #adoption: Adoption | undefined
   #begun = false
   #isOver = false
+  /** Entries that this leader has decided. */
+  #decidedCount = 0
   #hasMoved = true
   /** Followers that have not been woken will be. */
   #wakesLater = false
@@ -98,8 +100,13 @@ export class Proposer implements AcceptorsLeader {
     return this.#host.layout
   }
 
+  /**
+   * A new leader prepares what its first entries need, and more with each that is decided. So these do not wait for
+   * slots that are needed later.
+   */
   get ahead(): number {
-    return this.#host.settings.ahead
+    const { ahead, inFlightMax } = this.#host.settings
+    return Math.min(ahead, inFlightMax * (1 + this.#decidedCount))
   }
 
   get isDurable(): boolean {
@@ -235,6 +242,7 @@ export class Proposer implements AcceptorsLeader {
   #decide(): void {
     while (this.#open.length > 0 && this.#count((acceptor) => acceptor.counted > this.history.last)) {
       const entry = this.#open.shift()!
+      this.#decidedCount += 1
       this.#movedNs = this.#host.nowNs()
       if (entry.term === this.term && (entry.flags & EntryFlag.Begin) !== 0) this.isReady = true
       this.#host.decided(entry)

@@ -1,12 +1,11 @@
 import { native } from '../../native/index.ts'
-import { mapForeignMemory } from '../../runtime/index.ts'
+import { mapForeignMemory, type ProcessLife } from '../../runtime/index.ts'
 import { HeadWord } from './layout.ts'
 import type { VoterHead } from './voter-view.ts'
 
 /** Where the memory of a replica is found by processes of its machine. */
-export interface ReplicaSight {
+export interface ReplicaSight extends ProcessLife {
   readonly id: number
-  readonly processId: number
   /** Of the memory object, in that process. */
   readonly descriptor: number
 }

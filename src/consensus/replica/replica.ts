@@ -75,6 +75,7 @@ const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 
 const RESTING_TICKS = 2
 /** Distance between those who would be leader, in ticks. */
 const STAGGER_TICKS = 6
+const CERTAIN_STAGGER_TICKS = 1
 /** A replica that lacks entries is offered a snapshot again after this number of ticks. */
 const OFFER_TICKS = 4
 /** A voter of whose process nothing was heard for this number of ticks, since this replica leads, does not come. */
@@ -242,9 +243,16 @@ export class Replica {
   ended(id: number): void {
     if (this.#closed || !this.#connections.ended(id)) return
     this.#hasNews = true
-    // What is certain is not waited for.
-    if (this.#leader === undefined) this.#considerLeading()
-    else this.#keepVoters(this.#leader)
+    if (this.#leader !== undefined) {
+      this.#keepVoters(this.#leader)
+      return
+    }
+    // What is certain is not waited for. All others are told at the same time: how far each was at the last tick would
+    // make several of them candidates.
+    this.#take()
+    this.#connections.look(this.#options.runtime.now(), () => {
+      if (this.#leader === undefined && !this.#closed) this.#considerLeading()
+    })
   }
 
   // ---- what the program asks for
@@ -566,7 +574,13 @@ export class Replica {
     }
     if (this.#leaderlessTicks === 0) this.#leaderlessNs = this.#options.runtime.now()
     this.#leaderlessTicks += 1
-    if (this.#leaderlessTicks > this.#place(own, living) * STAGGER_TICKS) this.#campaign()
+    if (this.#leaderlessTicks > this.#place(own, living) * this.#staggerTicks(highest)) this.#campaign()
+  }
+
+  /** Silence is noticed at different times. A certain death is told to all at once, so who is first has soon begun. */
+  #staggerTicks(term: number): number {
+    const leader = this.#configuration?.voters.find(({ number }) => number === proposerOf(term))
+    return leader !== undefined && this.#connections.isDead(leader.id) ? CERTAIN_STAGGER_TICKS : STAGGER_TICKS
   }
 
   /** How many of those who live would better lead: they have more entries, or the lower number. */

@@ -20,6 +20,7 @@ import {
 } from '../node/index-contract.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import { ForeignReads } from './foreign-reads.ts'
+import { NodeEnds } from './node-ends.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import { RemoteShards } from './remote-shards.ts'
 import { ShardClient } from './shard-client.ts'
@@ -38,12 +39,15 @@ const STALE_MS = 50
 /** A node that this client talks to. */
 interface Met {
   readonly place: Place
+  readonly link: MessageLink
   readonly channel: Channel
   readonly client: NodeClient
   /** Calls that wait for its answers. */
   calls: number
   /** No more calls are sent there. */
   isForgotten: boolean
+  /** Its process is not waited for any more; undefined where it is not watched. */
+  unwatch: (() => void) | undefined
 }
 
 export interface ClientOptions {
@@ -71,6 +75,7 @@ export class IndexClient implements IndexPort {
   readonly #met = new Map<string, Met>()
   /** Nodes that it connects to now. */
   readonly #meeting = new Map<string, Promise<Met | undefined>>()
+  readonly #ends = new NodeEnds()
   #sight: IndexSight | undefined
   readonly #known = new Map<number, KnownShard>()
   readonly #clients = new Map<number, ShardClient>()
@@ -145,6 +150,7 @@ export class IndexClient implements IndexPort {
     for (const { reads } of this.#known.values()) reads?.close()
     this.#known.clear()
     this.#remote.close()
+    this.#ends.close()
     await Promise.all([...this.#met.values()].map(({ channel }) => channel.close()))
   }
 
@@ -200,7 +206,8 @@ export class IndexClient implements IndexPort {
       } finally {
         this.#leave(node)
       }
-      await sleep(AGAIN_MS)
+      // Another node that is known is asked at once.
+      if (!isGone(failed) || this.#best(shard) === undefined) await sleep(AGAIN_MS)
     }
   }
 
@@ -320,6 +327,7 @@ export class IndexClient implements IndexPort {
       if (this.#closing.signal.aborted) return
       if (sight === undefined) continue
       this.#sight = sight
+      for (const known of this.#met.values()) this.#watch(known)
       const found = sight.held.find((each) => each.shard === shard)
       if (found !== undefined) {
         await this.#learn(found, sight, timeoutMs)
@@ -371,9 +379,29 @@ export class IndexClient implements IndexPort {
       return undefined
     }
     const channel = openChannel(link, { bodyBytesMax: CALL_BYTES_MAX })
-    const met = { place, channel, client: channel.client(indexService), calls: 0, isForgotten: false }
+    const client = channel.client(indexService)
+    const met: Met = { place, link, channel, client, calls: 0, isForgotten: false, unwatch: undefined }
     this.#met.set(keyOf(place), met)
+    this.#watch(met)
     return met
+  }
+
+  /** Its end is seen at once where it is a node of this machine that is known by now. */
+  #watch(met: Met): void {
+    if (met.unwatch !== undefined || this.#closing.signal.aborted) return
+    const card = this.#cardOf(met)
+    if (card?.machine === this.#machine) met.unwatch = this.#ends.watch(card, () => this.#ended(met))
+  }
+
+  #ended(met: Met): void {
+    // What it has answered lies in the ring.
+    met.link.poll()
+    this.#forget(met)
+    met.link.destroy(new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', '', 'the process of the node has ended'))
+  }
+
+  #cardOf({ place }: Met): NodeCard | undefined {
+    return this.#sight?.nodes.find((card) => this.#placesOf([card]).some((each) => keyOf(each) === keyOf(place)))
   }
 
   /** It cannot be reached; others may lead what it has led. */
@@ -381,8 +409,9 @@ export class IndexClient implements IndexPort {
     const { place } = met
     if (this.#met.get(keyOf(place)) === met) this.#met.delete(keyOf(place))
     met.isForgotten = true
+    met.unwatch?.()
     this.#closeForgotten(met)
-    const gone = this.#sight?.nodes.find((card) => this.#placesOf([card]).some((each) => keyOf(each) === keyOf(place)))
+    const gone = this.#cardOf(met)
     for (const [shard, { sight, reads }] of this.#known)
       if (sight.leader === gone?.rank) this.#known.set(shard, { sight: { ...sight, leader: undefined }, reads })
   }

@@ -9,6 +9,7 @@ import {
   type Unary,
   unary,
 } from '../../rpc/index.ts'
+import type { ProcessLife } from '../../runtime/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import type { IndexErrorKind, IndexOutcome } from '../errors.ts'
 import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
@@ -16,9 +17,8 @@ import type { Call, Watched } from '../state/shard-command.ts'
 import type { SlowEntry } from './slow-log.ts'
 
 /** How a node of an index is reached, and which shards it holds. */
-export interface NodeCard {
+export interface NodeCard extends ProcessLife {
   readonly rank: number
-  readonly processId: number
   /** Which machine it is on: process numbers and places mean something else on another. */
   readonly machine: string
   /** Where it listens for clients of its machine, and for those of others; undefined if it does not. */

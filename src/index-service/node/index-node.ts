@@ -1,6 +1,7 @@
 import { thisMachine } from '../../cluster/index.ts'
 import { type AppendPolicy, FIRST_FORMAT } from '../../consensus/index.ts'
 import type { RegionGroup } from '../../dsm/index.ts'
+import { native } from '../../native/index.ts'
 import { deviceNames, openDevice } from '../../verbs/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexClient } from '../client/index-client.ts'
@@ -498,7 +499,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   #card(): NodeCard {
     const { here, beyond } = this.#server
     const holds = [...this.#replicas].map(([shard, { tableDescriptor }]) => ({ shard, table: tableDescriptor }))
-    const place = { rank: this.rank, processId: process.pid, machine: this.#machine, here, beyond }
+    const life = { processId: process.pid, lifeThread: native.lifeThread() }
+    const place = { rank: this.rank, ...life, machine: this.#machine, here, beyond }
     return { ...place, holds, door: this.#door, format: COMMAND_FORMAT }
   }
 

@@ -1,8 +1,10 @@
 /** Replicated logs in virtual time, whatever goes wrong. `npm run simulate -- replicas` runs more. */
 import { strict as assert } from 'node:assert'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import process from 'node:process'
 import { test } from 'node:test'
-import { foundingConfiguration } from '../../../src/consensus/index.ts'
+import { foundingConfiguration, unpackWord } from '../../../src/consensus/index.ts'
+import { setTraceLevel, TraceLevel, type TraceMessage } from '../../../src/profiling/index.ts'
 import { openSimulatedCluster } from '../../../src/providers/index.ts'
 import {
   planReplicas,
@@ -14,17 +16,18 @@ import { SimulatedReplica, simulatedSettings } from '../../../tools/simulation/r
 import type { Strike } from '../../../tools/simulation/replicas/strike.ts'
 import { drawn } from '../../support/drawn.ts'
 
-const SEEDS = 100
+const SEEDS = 112
 const FIRST_SEED = 101
 /** Seeds of which some are drawn in each run. */
 const BLOCKS = 80
 const BLOCK_SEEDS = 15
 /** Of these, together, all marks are known. After a change of the code others may be needed, which come after them. */
-const RICH_SEEDS = [126, 127, 194, 195, 130, 172, 115, 154, 139, 181, 189, 151]
+const RICH_SEEDS = [126, 127, 194, 195, 130, 172, 115, 154, 139, 181, 189, 151, 212]
 
 /** What seldom happens, and has to in these seeds, so that they show something about it. */
 const marks = [
   'read by memory',
+  'told early',
   ...['adopted', 'corrected', 'restored', 'connects again', 'transferred'],
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a leader`),
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a follower`),
@@ -207,6 +210,65 @@ test('an entry is decided without the processor of any follower, by few packets'
   )
   for (const { host } of followers) host.resume()
   assert.ok(cluster.runUntil(() => followers.every(({ applied }) => applied === leader!.applied)))
+  for (const replica of replicas) replica.close()
+})
+
+/** Calls back with each replica that wants to lead. */
+function hearCampaigns(onCampaign: (id: number) => void): Disposable {
+  const heard = (message: unknown): void => {
+    const { type, fields } = message as TraceMessage
+    if (type === 'campaign') onCampaign(Number(fields['replica']))
+  }
+  setTraceLevel(TraceLevel.Debug)
+  subscribe('aether:consensus', heard)
+  return { [Symbol.dispose]: () => unsubscribe('aether:consensus', heard) }
+}
+
+test('a certain death is followed at once by one candidate: no time has to pass', () => {
+  using cluster = openSimulatedCluster(1)
+  const founding = foundingConfiguration([1, 2, 3])
+  // A death that had to be waited for would take this long.
+  const settings = { ...simulatedSettings, ahead: 12, tickNs: 100_000_000, stuckNs: 10e9 }
+  const calls = Array.from({ length: 30 }, (_, call) => ({ key: 1, input: { type: 'set', value: call + 1 } as const }))
+  const replicas: SimulatedReplica[] = []
+  for (const { id } of founding.voters)
+    replicas.push(
+      new SimulatedReplica({
+        ...{ cluster, id, seed: 1, founding, votersWanted: 3, skewMs: 0, askAgainNs: 30e9, settings },
+        // The last one would be a candidate by what it knows of the others from the last tick.
+        clients: id === 3 ? [{ number: 1, calls, thinkNs: 1000 }] : [],
+        say: (_, to, card) => replicas[to - 1]!.command(() => replicas[to - 1]!.replica.hear(card)),
+        decided: () => 0,
+        onDecided: () => undefined,
+        onApplied: () => undefined,
+        onTurned: () => undefined,
+      }),
+    )
+  for (const one of replicas)
+    for (const other of replicas) if (one !== other) one.command(() => one.replica.meet(other.id))
+  const [leader, ...followers] = replicas as [SimulatedReplica, SimulatedReplica, SimulatedReplica]
+  const answers = (): number => followers[1].history.filter(({ returned }) => returned !== undefined).length
+  assert.ok(cluster.runUntil(() => answers() === 20))
+  assert.ok(leader.replica.isLeader)
+  const campaigns: number[] = []
+  using _heard = hearCampaigns((id) => campaigns.push(id))
+  leader.host.crash(false, 0)
+  const diedNs = cluster.nowNs
+  for (const follower of followers) follower.command(() => follower.replica.ended(leader.id))
+  const heir = (): SimulatedReplica | undefined => followers.find(({ replica }) => replica.isLeader)
+  assert.ok(cluster.runUntil(() => heir() !== undefined))
+  const ledNs = cluster.nowNs - diedNs
+  // What its first entries need is prepared, and no more.
+  const { memory, taken } = heir()!.replica
+  const words = new BigUint64Array(memory.region.bytes.buffer, memory.region.bytes.byteOffset)
+  const slots = Array.from({ length: settings.window }, (_, place) => words[memory.layout.slots / 8 + place]!)
+  const prepared = slots.filter((word) => unpackWord(word).promised === memory.promise).length
+  assert.ok(prepared <= settings.inFlightMax + 1, `${prepared} slots, ${taken} entries`)
+  assert.ok(cluster.runUntil(() => answers() === 21))
+  const answeredNs = cluster.nowNs - diedNs
+  assert.ok(answeredNs < settings.tickNs / 10, `${answeredNs} ns`)
+  assert.deepEqual(campaigns, [heir()!.id])
+  console.log(`virtual time from a certain death: leads after ${ledNs} ns, answers after ${answeredNs} ns`)
   for (const replica of replicas) replica.close()
 })
 

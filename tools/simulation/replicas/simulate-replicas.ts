@@ -30,6 +30,8 @@ const DEADLINE_MS = 1_500
 /** What replicas say to each other by another way than their links takes so long. */
 const SAY_NS_MIN = 50_000
 const SAY_NS_MAX = 500_000
+/** Of as many deaths that are told, one is told before. */
+const EARLY_EVERY = 3
 /** Clocks differ by at most this. */
 const SKEW_MS_MAX = 50
 const END_OF_PART = { kind: 'crash', keeps: 'nothing', lingerNs: 0, certainNs: 2_000_000, follows: true } as const
@@ -352,10 +354,18 @@ class ReplicaRun {
     else if (blow.kind === 'stall') this.#disks.get(struck.id)?.stall(blow.forNs)
     else {
       const { keeps, lingerNs, certainNs, follows } = blow
-      this.#cluster.inject({ kind: 'crash', host, atNs, keeps, lingerNs })
+      const isEarly = certainNs !== undefined && pick % EARLY_EVERY === 0
+      if (isEarly) this.#endsSoon(struck)
+      this.#cluster.inject({ kind: 'crash', host, atNs: isEarly ? atNs + SAY_NS_MAX : atNs, keeps, lingerNs })
       if (follows) this.#add()
       if (certainNs !== undefined) kernel.after(lingerNs + certainNs, () => this.#ended(struck.id))
     }
+  }
+
+  /** Its process has begun to end, and is still at work: others are told that it has ended. */
+  #endsSoon(struck: SimulatedReplica): void {
+    this.#marks.add('told early')
+    for (const other of this.#living) if (other !== struck) this.#tell(other, () => other.replica.ended(struck.id))
   }
 
   #restart(

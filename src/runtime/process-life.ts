@@ -1,0 +1,31 @@
+import { native, SystemError } from '../native/index.ts'
+
+/** Where the end of a process is seen by others of its machine. */
+export interface ProcessLife {
+  readonly processId: number
+  /** See `native.lifeThread`. Releases before it say none. */
+  readonly lifeThread?: number | undefined
+}
+
+/**
+ * A descriptor that is readable once that process is ending, for certain. Undefined if it has ended. It tells nothing
+ * of what other threads of that process still do in their last moment.
+ */
+export function openLife({ processId, lifeThread }: ProcessLife): number | undefined {
+  try {
+    return (lifeThread && openThread(lifeThread)) ?? native.openProcess(processId)
+  } catch (error) {
+    if (error instanceof SystemError && error.errnoName === 'ESRCH') return undefined
+    throw error
+  }
+}
+
+/** Undefined where the kernel has no descriptors of threads. */
+function openThread(threadId: number): number | undefined {
+  try {
+    return native.openThread(threadId)
+  } catch (error) {
+    if (error instanceof SystemError && error.errnoName === 'EINVAL') return undefined
+    throw error
+  }
+}
