@@ -68,7 +68,7 @@ for (const isLocal of [false, true])
     const said: number[] = []
     const replica = await ReplicaProcess.start({
       ...{ device: 'shm0', id: 1, settings: defaultSettings, founding: foundingConfiguration([1, 2, 3]) },
-      ...{ votersWanted: 3, journal: undefined, programNsMax: 1e9, spinNs: 0, isLocal },
+      ...{ votersWanted: 3, journal: undefined, snapshot: undefined, programNsMax: 1e9, spinNs: 0, isLocal },
       onNews: () => true,
       onSay: (_, card) => said.push(card.attempt),
     })

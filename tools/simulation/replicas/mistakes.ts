@@ -484,7 +484,8 @@ export const mistakes: readonly Mistake[] = [
     name: 'entry not marked as taken',
     breaks: 'a leader waits for room for ever',
     find: '\t\tthis.#history.push(entry, this.#connections.isEmpty);\n\t\tthis.#connections.memory.known = entry.index;\n\t\tthis.#publishTaken();\n',
-    replace: '\t\tthis.#history.push(entry, this.#connections.isEmpty);\n\t\tthis.#connections.memory.known = entry.index;\n',
+    replace:
+      '\t\tthis.#history.push(entry, this.#connections.isEmpty);\n\t\tthis.#connections.memory.known = entry.index;\n',
   },
   {
     name: 'taken before it is',
