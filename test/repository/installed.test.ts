@@ -104,8 +104,11 @@ test('every link of a page that is packed leads to a file that is packed', () =>
     .flatMap((page) => linkTargets(readDocument(page)).map((target) => ({ page, target: target.replace(/#.*/, '') })))
     .filter(({ target }) => target !== '' && !/^[a-z]+:/.test(target))
     // Pictures and figures stay in the repository: they would be a fifth of the package. So do the pages of the tools,
-    // and those that are made from the tables of protocols.
-    .filter(({ target }) => !/\.(png|svg)$|(^|\/)benchmarks\.md$|^(agreement|protocols)\/[\w-]+\.md$/.test(target))
+    // those that are made from the tables of protocols, and those for who works on Aether.
+    .filter(
+      ({ target }) =>
+        !/\.(png|svg)$|(^|\/)(benchmarks|decisions|CONTRIBUTING)\.md$|^(agreement|protocols)\/[\w-]+\.md$/.test(target),
+    )
     .filter(({ page, target }) => !isPacked(normalize(join(dirname(page), target))))
   assert.deepEqual(broken, [])
 })

@@ -34,7 +34,7 @@ test('the package carries all that a user needs and nothing that only a develope
     assert.ok(files.includes(name), name)
   const foreign = files.filter(
     (path) =>
-      !/^(bin\/|dist\/(native|package|web)\/|docs\/[^/]+\.md$|docs\/(agreement|protocols)\/|native\/build\.mjs$|prebuilds\/linux-|package\.json$|examples\/|LICENSE$|README\.md$|CONTRIBUTING\.md$|CITATION\.cff$)/.test(
+      !/^(bin\/|dist\/(native|package|web)\/|docs\/[^/]+\.md$|docs\/(agreement|protocols)\/|native\/build\.mjs$|prebuilds\/linux-|package\.json$|examples\/|LICENSE$|README\.md$|CITATION\.cff$)/.test(
         path,
       ),
   )
