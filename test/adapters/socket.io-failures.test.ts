@@ -10,6 +10,8 @@ useRuntimeDirectory()
 const options = { skip: process.platform === 'linux' ? false : 'shared memory needs Linux' }
 /** Longer than any test here. */
 const LONG_MS = 60_000
+/** Within this the others answer, on a busy machine, too. */
+const ANSWERS_MS = 3000
 type Three = readonly [AnyNode, AnyNode, AnyNode]
 
 /** Clients `a`, `b`, …, one of each server. */
@@ -35,7 +37,7 @@ describe('Socket.IO servers of which some fail', options, () => {
     cluster.signal(3, 'SIGSTOP')
     await one.burst(100, 'next')
     assert.deepEqual(await two.receives('b', 100), numbers(100))
-    await assert.rejects(one.fetchSockets({}, 100), /missing 1 responses/)
+    await assert.rejects(one.fetchSockets({}, ANSWERS_MS), /missing 1 responses/)
     cluster.signal(3, 'SIGCONT')
     assert.deepEqual(await four.receives('d', 100), numbers(100))
     assert.deepEqual(await four.told(), { missed: 0, notSent: 0 })
