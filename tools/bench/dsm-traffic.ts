@@ -9,7 +9,7 @@ export interface Traffic {
   readonly faults: number
 }
 
-const CALM_LOOKS = 3
+const CALM_LOOKS = 6
 const LOOK_MS = 4
 /** Of a cluster that never comes to rest. */
 const LOOKS_MAX = 250
