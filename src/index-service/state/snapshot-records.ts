@@ -15,7 +15,7 @@ import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
  * ```
  */
 
-/** If fewer went together, so many go one by one before that is tried again. */
+/** If fewer went together, this number goes one by one before that is tried again. */
 const FAST_MIN = 4
 const SLOW_COUNT = 8
 
