@@ -25,3 +25,4 @@ export { makeSecret, readSecret, SECRET_FILE_VARIABLE, SecretError, secretOfEnvi
 export { soon } from './soon.ts'
 export { timerDelay } from './timer-delay.ts'
 export { Timers } from './timers.ts'
+export { WakefulLoop } from './wakeful-loop.ts'

@@ -10,6 +10,7 @@ import {
   type Watcher,
   withSystemFailures,
 } from '../../native/index.ts'
+import { WakefulLoop } from '../../runtime/index.ts'
 import type { ByteStream, Front, StreamOwner, TakeStream } from './byte-stream.ts'
 
 const EVENTS_MAX = 256
@@ -107,6 +108,7 @@ export class NativeFront implements Front {
   readonly #events = new Int32Array(EVENTS_MAX * STREAM_EVENT_NUMBERS)
   #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   #used = 0
+  readonly #wakeful = new WakefulLoop()
   #acceptAgain: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
 
@@ -119,6 +121,7 @@ export class NativeFront implements Front {
     native.addStream(this.#set, listener, StreamInterest.Listens | StreamInterest.Reads)
     this.#watcher = native.createWatcher(() => {
       this.#watcher.rearm(0)
+      this.#wakeful.came()
       this.#turn()
     })
     this.#watcher.add(0, this.#set)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { withSystemFailures } from '../../native/index.ts'
+import { WakefulLoop } from '../../runtime/index.ts'
 import type { ByteStream, Front, StreamOwner, TakeStream } from './byte-stream.ts'
 
 /** A front by Node.js' own servers, encrypted if there are `tls` options. */
@@ -11,13 +12,14 @@ export class NodeFront implements Front {
   readonly #sockets = new Set<Socket>()
   /** Connections that are not encrypted yet, by the other end: the server has another socket for them afterwards. */
   readonly #greeting = new Map<string, Socket>()
+  readonly #wakeful = new WakefulLoop()
   #ended: (() => void) | undefined
 
   private constructor(take: TakeStream, tls: TlsOptions | undefined) {
     const takeSocket = (socket: Socket): void => {
       this.#greeting.delete(peerOf(socket))
       this.#sockets.add(socket)
-      take(new SocketStream(socket))
+      take(new SocketStream(socket, this.#wakeful))
       // After its owner is told.
       socket.on('close', () => {
         this.#sockets.delete(socket)
@@ -65,9 +67,11 @@ class SocketStream implements ByteStream {
   readonly address: string
   readonly localAddress: string
   readonly #socket: Socket
+  readonly #wakeful: WakefulLoop
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, wakeful: WakefulLoop) {
     this.#socket = socket
+    this.#wakeful = wakeful
     this.address = addressOf(socket.remoteAddress, socket.remotePort)
     this.localAddress = addressOf(socket.localAddress, socket.localPort)
     socket.setNoDelay(true)
@@ -85,7 +89,10 @@ class SocketStream implements ByteStream {
 
   begin(owner: StreamOwner, keepAliveSeconds: number): void {
     if (keepAliveSeconds > 0) this.#socket.setKeepAlive(true, keepAliveSeconds * 1000)
-    this.#socket.on('data', (piece) => owner.received(piece as Buffer))
+    this.#socket.on('data', (piece) => {
+      this.#wakeful.came()
+      owner.received(piece as Buffer)
+    })
     this.#socket.on('drain', () => owner.drained())
     this.#socket.on('close', () => owner.closed())
   }
