@@ -30,7 +30,7 @@ export class RedisDoor implements AsyncDisposable {
       door.#front = await openFront(
         settings,
         (stream) => door.#take(stream),
-        () => door.#services.router.send(),
+        (turn) => door.#services.router.gather(turn),
       )
     } catch (error) {
       door.#end()
@@ -88,11 +88,11 @@ export class RedisDoor implements AsyncDisposable {
 function openFront(
   { address, port, tls, front = 'native', ioThreads }: DoorSettings,
   take: TakeStream,
-  turned: () => void,
+  gather: (turn: () => void) => void,
 ): Promise<Front> {
   if (tls !== undefined)
     return NodeFront.open(address, port, take, { ...tls, requestCert: tls.ca !== undefined, rejectUnauthorized: true })
   return front === 'native'
-    ? NativeFront.open(address, port, take, { threads: ioThreads, turned })
+    ? NativeFront.open(address, port, take, { threads: ioThreads, gather })
     : NodeFront.open(address, port, take)
 }

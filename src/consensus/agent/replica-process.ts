@@ -1,6 +1,6 @@
 import process from 'node:process'
-import { native, type Watcher } from '../../native/index.ts'
-import { Agent, KeepAlive, LocalAgent, LookBudget, soon } from '../../runtime/index.ts'
+import { native, TIMER_MS_MAX, type Watcher } from '../../native/index.ts'
+import { Agent, LocalAgent, LookBudget, soon } from '../../runtime/index.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import type { Recovered } from '../replica/journal.ts'
@@ -42,7 +42,8 @@ export class ReplicaProcess {
   readonly #spinMs: number
   readonly #watcher: Watcher
   readonly #budget = new LookBudget()
-  readonly #keepAlive = new KeepAlive()
+  /** Keeps the event loop alive while something is expected. */
+  readonly #alive = setInterval(() => undefined, TIMER_MS_MAX).unref()
   readonly #unsent: Uint8Array[] = []
   /** Snapshots that the agent has fetched, by number. */
   readonly #restores = new Map<number, SnapshotBytes>()
@@ -127,14 +128,14 @@ export class ReplicaProcess {
   /** Something is expected from the agent, until {@link unexpect}: the event loop stays alive. */
   expect(): void {
     this.#expected += 1
-    this.#keepAlive.hold()
+    if (this.#expected === 1) this.#alive.ref()
     // A local agent says so itself.
     if (!this.#isLocal) this.#schedule()
   }
 
   unexpect(): void {
     this.#expected -= 1
-    this.#keepAlive.release()
+    if (this.#expected === 0) this.#alive.unref()
   }
 
   /** `records` are copied. */
@@ -234,7 +235,7 @@ export class ReplicaProcess {
     this.#closed = true
     this.#watcher.close()
     for (const end of this.#bell) native.closeDescriptor(end)
-    while (this.#expected > 0) this.unexpect()
+    clearInterval(this.#alive)
   }
 
   #command(name: string, payload: unknown): void {

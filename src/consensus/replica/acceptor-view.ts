@@ -170,13 +170,15 @@ export class AcceptorView {
     }
     this.#preparing = Math.max(this.#preparing, history.last)
     this.prepared = Math.max(this.prepared, history.last)
+    // Many at a time: that costs one look at the answers.
     const wanted = history.last + ahead
-    while (this.#preparing < Math.min(limit, wanted)) if (!this.#prepare(this.#preparing + 1)) return
+    if (this.#preparing < history.last + ahead / 2)
+      while (this.#preparing < Math.min(limit, wanted)) if (!this.#prepare(this.#preparing + 1)) return
     for (;;) {
       const entry = this.#next <= this.prepared ? this.#leader.open(this.#next) : undefined
       if (entry === undefined || !this.#store(entry)) break
     }
-    this.isFull = this.#preparing < wanted
+    this.isFull = limit < wanted
     this.#keepSight()
   }
 

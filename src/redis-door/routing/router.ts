@@ -33,6 +33,8 @@ export class Router {
   readonly #port: IndexPort
   readonly #options: RouterOptions
   readonly #lines = new Map<number, ShardLine>()
+  #isGathering = false
+  #sendsLater = false
 
   constructor(port: IndexPort, options: RouterOptions) {
     this.#port = port
@@ -50,13 +52,36 @@ export class Router {
   line(shard: number): ShardLine {
     const known = this.#lines.get(shard)
     if (known !== undefined) return known
-    const line = new ShardLine(() => this.#port.shard(shard), this.#options.timeoutMs)
+    const line = new ShardLine(
+      () => this.#port.shard(shard),
+      this.#options.timeoutMs,
+      () => this.#sendLater(),
+    )
     this.#lines.set(shard, line)
     return line
   }
 
-  /** Send what waits at all lines: nothing more comes in this turn of the event loop. */
-  send(): void {
+  /** What comes during `turn` is sent at its end: no more comes in this turn of the event loop. */
+  gather(turn: () => void): void {
+    this.#isGathering = true
+    try {
+      turn()
+    } finally {
+      this.#isGathering = false
+      this.#send()
+    }
+  }
+
+  #sendLater(): void {
+    if (this.#isGathering || this.#sendsLater) return
+    this.#sendsLater = true
+    setImmediate(() => {
+      this.#sendsLater = false
+      this.#send()
+    })
+  }
+
+  #send(): void {
     for (const line of this.#lines.values()) line.send()
   }
 

@@ -37,12 +37,14 @@ export class ShardLine {
   readonly #timeoutMs: number
   #batches: Batch[] = []
   #packs: Pack[] = []
-  #sending: NodeJS.Immediate | undefined
+  readonly #onWaiting: () => void
+  #isWaiting = false
 
-  /** `find`: the way of now. A shard moves between this process and others. */
-  constructor(find: () => ShardPort, timeoutMs: number) {
+  /** `find`: the way of now. A shard moves between this process and others. `onWaiting`: {@link send} is to be called. */
+  constructor(find: () => ShardPort, timeoutMs: number, onWaiting: () => void) {
     this.#find = find
     this.#timeoutMs = timeoutMs
+    this.#onWaiting = onWaiting
   }
 
   get port(): ShardPort {
@@ -80,14 +82,15 @@ export class ShardLine {
   }
 
   #sendSoon(): void {
-    this.#sending ??= setImmediate(() => this.send())
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    this.#onWaiting()
   }
 
   /** Send what has come, without waiting for more. */
   send(): void {
-    if (this.#sending === undefined) return
-    clearImmediate(this.#sending)
-    this.#sending = undefined
+    if (!this.#isWaiting) return
+    this.#isWaiting = false
     for (const pack of this.#packs.splice(0)) void this.#sendPack(pack)
     if (this.#batches.length > 0) this.#sendBatches(this.#batches.splice(0))
   }

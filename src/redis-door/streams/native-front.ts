@@ -35,8 +35,8 @@ interface FrontParts extends NativeFrontOptions {
 interface NativeFrontOptions {
   /** How many threads send, this one included. */
   readonly threads?: number | undefined
-  /** All that had come on any stream was given to its owner. */
-  readonly turned?: () => void
+  /** Runs a turn, in which all that has come on any stream is given to its owner. */
+  readonly gather?: (turn: () => void) => void
 }
 
 interface StreamParts {
@@ -99,7 +99,7 @@ class Outbox {
  */
 export class NativeFront implements Front {
   readonly #take: TakeStream
-  readonly #turned: () => void
+  readonly #gather: (turn: () => void) => void
   readonly #listener: number
   readonly #set: number
   readonly #watcher: Watcher
@@ -112,17 +112,18 @@ export class NativeFront implements Front {
   #acceptAgain: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
 
-  private constructor({ listener, set, threads = 1, turned = () => undefined }: FrontParts, take: TakeStream) {
+  private constructor({ listener, set, threads = 1, gather = (turn) => turn() }: FrontParts, take: TakeStream) {
     this.#listener = listener
     this.#outbox = new Outbox(threads)
     this.#take = take
-    this.#turned = turned
+    this.#gather = gather
     this.#set = set
     native.addStream(this.#set, listener, StreamInterest.Listens | StreamInterest.Reads)
     this.#watcher = native.createWatcher(() => {
       this.#watcher.rearm(0)
       this.#wakeful.came()
-      this.#turn()
+      this.#gather(this.#turn)
+      this.#outbox.flush()
     })
     this.#watcher.add(0, this.#set)
     this.#watcher.ref()
@@ -166,7 +167,7 @@ export class NativeFront implements Front {
   }
 
   /** One batch: what is left is told of again, after others have had their turn. */
-  #turn(): void {
+  readonly #turn = (): void => {
     if (CHUNK_BYTES - this.#used < ROOM_BYTES_LEAST) {
       this.#chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
       this.#used = 0
@@ -188,8 +189,6 @@ export class NativeFront implements Front {
       else if (kind === StreamEvent.Writable) this.#streams.get(descriptor)?.writable()
       else this.#streams.get(descriptor)?.destroy()
     }
-    this.#turned()
-    this.#outbox.flush()
   }
 
   #accepted(descriptor: number): void {
