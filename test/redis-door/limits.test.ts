@@ -55,6 +55,25 @@ test('a request that grows beyond the limit ends its connection', async () => {
   assert.equal(await client.untilEnd(), '')
 })
 
+test('a transaction that grows beyond the limit ends its connection, by its values and by their number', async () => {
+  await using door = await openDoor()
+  const client = await door.connect()
+  await client.ask('CONFIG', 'SET', 'client-query-buffer-limit', '2mb')
+  for (const values of [Array.from({ length: 5 }, () => Buffer.alloc(512 * 1024)), Array(20_000).fill('')]) {
+    const long = await door.connect()
+    assert.equal(await long.ask('MULTI'), 'OK')
+    assert.equal(await long.ask('SET', 'a', '1'), 'QUEUED')
+    for (const value of values) long.send(['SET', 'a', value])
+    await long.untilEnd()
+    assert.equal(await client.ask('GET', 'a'), null)
+  }
+  await client.ask('MULTI')
+  for (const value of [Buffer.alloc(900 * 1024), Buffer.alloc(900 * 1024), 'last'])
+    assert.equal(await client.ask('SET', 'a', value), 'QUEUED')
+  await client.ask('EXEC')
+  assert.equal(await client.ask('GET', 'a'), 'last')
+})
+
 test('a subscriber that does not read is disconnected', async () => {
   await using door = await openDoor()
   const [slow, client] = [await door.connect(), await door.connect()]

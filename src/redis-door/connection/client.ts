@@ -29,11 +29,23 @@ export interface ClientLine {
   readonly localAddress: string
 }
 
+/** What a request and an argument of it take besides their bytes. */
+const REQUEST_BYTES = 64
+const ARGUMENT_BYTES = 96
+
 /** Commands that are kept until EXEC. */
 export class Transaction {
   readonly requests: Request[] = []
+  /** What they take, about. */
+  bytes = 0
   /** One of them was refused, so EXEC does nothing. */
   isBroken = false
+
+  add(request: Request): void {
+    this.requests.push(request)
+    this.bytes += REQUEST_BYTES
+    for (const argument of request.args) this.bytes += ARGUMENT_BYTES + argument.length
+  }
 }
 
 /** How commands are answered: `skip` leaves out the next reply. */

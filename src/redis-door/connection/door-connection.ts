@@ -20,7 +20,7 @@ import { faultOfThrown } from '../routing/faults.ts'
 import { type DataRequest, isNoSlot } from '../routing/router.ts'
 import type { PackedBatch, ShardLine } from '../routing/shard-line.ts'
 import type { ByteStream, StreamOwner } from '../streams/byte-stream.ts'
-import { type ClientLine, DoorClient } from './client.ts'
+import { type ClientLine, DoorClient, type Transaction } from './client.ts'
 import { aborted, mayWrite, refusalOf, VALUE_BYTES_MAX } from './refusals.ts'
 import { waited } from './waiting.ts'
 
@@ -296,11 +296,19 @@ export class DoorConnection implements ClientLine, StreamOwner {
     if (paused !== undefined) return paused
     if (this.client.transaction !== undefined && command?.inTransaction !== 'at once') {
       this.#next += 1
-      this.client.transaction.requests.push(request)
-      this.#write('QUEUED')
+      this.#queue(this.client.transaction, request)
       return undefined
     }
     return command === undefined ? this.#beginCalls() : this.#beginCommand(command, request)
+  }
+
+  /** A transaction counts like a request that has not come whole. */
+  #queue(transaction: Transaction, request: Request): void {
+    transaction.add(request)
+    if (transaction.bytes > this.#door.parameters.queryBytesMax) {
+      this.#isEnding = true
+      this.destroy()
+    } else this.#write('QUEUED')
   }
 
   #refuse({ name, args }: Request, refusal: FaultReply): void {
