@@ -1,6 +1,6 @@
-import { checkDeviceAllocation, checkDeviceCopy, checkDevicePart } from '../device-memory-rules.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { ProviderDeviceMemory } from '../memory-contract.ts'
+import { checkDeviceAllocation, checkDeviceCopy, checkDevicePart } from '../soft/device-memory-rules.ts'
 import type { ShmDevice } from './device.ts'
 import { allocateBacking, type Backing, releaseBacking, zeroBasedBacking } from './memory-backing.ts'
 import type { ShmMemoryRegion } from './memory-region.ts'

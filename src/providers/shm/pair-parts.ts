@@ -1,6 +1,6 @@
 import type { ProviderQueuePairOptions } from '../queue-pair-contract.ts'
-import { receivesItself } from '../queue-pair-options.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
+import { receivesItself } from '../soft/queue-pair-options.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
 import { type ConnectedParts, ReliableTransport, UnreliableTransport } from './connected-transport.ts'
 import { DatagramTransport } from './datagram-transport.ts'

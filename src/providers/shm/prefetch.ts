@@ -1,6 +1,6 @@
-import { checkAdvice, refuseAdvice } from '../advice.ts'
 import { Errno } from '../errors.ts'
 import { Advice, type AdvisedRange } from '../memory-contract.ts'
+import { checkAdvice, refuseAdvice } from '../soft/advice.ts'
 import { PAGE_BYTES } from './layout.ts'
 import type { SharedKeyTable } from './shared-key-table.ts'
 

@@ -3,7 +3,6 @@ import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import type { ProviderMemoryRegion, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import { checkAccess } from '../memory-access.ts'
 import type {
   Advice,
   AdvisedRange,
@@ -15,11 +14,12 @@ import type {
   ProviderMemoryWindow,
   ProviderThreadDomain,
 } from '../memory-contract.ts'
-import type { OwnThreadDomain } from '../own-thread-domain.ts'
 import { makeSoon, type ProviderPending } from '../pending.ts'
 import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
-import { checkWindowType } from '../window-rules.ts'
+import { checkAccess } from '../soft/memory-access.ts'
+import type { OwnThreadDomain } from '../soft/own-thread-domain.ts'
+import { checkWindowType } from '../soft/window-rules.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { ShmAddressHandle } from './address-handle.ts'
 import type { ShmDevice } from './device.ts'

@@ -3,16 +3,16 @@ import type { EncodedRequest } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
-import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import type {
   ProviderQueuePair,
   ProviderQueuePairOptions,
   QueuePairAttributes,
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
-import { checkQueuePairOptions } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
-import { isUnanswered } from '../service.ts'
+import { checkModify, MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
+import { checkQueuePairOptions } from '../soft/queue-pair-options.ts'
+import { isUnanswered } from '../soft/service.ts'
 import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { shmCapabilities } from './device-attributes.ts'

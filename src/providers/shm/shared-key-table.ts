@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { Access } from '../access.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { Pieces } from '../pieces.ts'
+import type { Pieces } from '../soft/pieces.ts'
 import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyKind, KeyWord, MAX_KEYS, NO_DESCRIPTOR } from './layout.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'

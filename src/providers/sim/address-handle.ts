@@ -1,6 +1,6 @@
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { Tokens } from '../tokens.ts'
+import type { Tokens } from '../soft/tokens.ts'
 import type { SimContext, SimDomain } from './context.ts'
 import { checkPort } from './device-attributes.ts'
 

@@ -1,10 +1,10 @@
 import type { DeviceAttributes } from '../contract.ts'
-import { DEVICE_MEMORY_BYTES } from '../device-memory-rules.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { PairCapabilities } from '../pair-capabilities.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
-import { MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
+import { DEVICE_MEMORY_BYTES } from '../soft/device-memory-rules.ts'
+import { MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
 import { MAX_KEYS } from './key-table.ts'
 
 export const MAX_REQUESTS: number = 1 << 16

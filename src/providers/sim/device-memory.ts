@@ -1,6 +1,6 @@
-import { checkDeviceAllocation, checkDeviceCopy, checkDevicePart } from '../device-memory-rules.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { ProviderDeviceMemory } from '../memory-contract.ts'
+import { checkDeviceAllocation, checkDeviceCopy, checkDevicePart } from '../soft/device-memory-rules.ts'
 import { MemoryBlock } from './memory-block.ts'
 import type { Backing, SimMemoryRegion } from './memory-region.ts'
 

@@ -1,10 +1,10 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import { accessProblem } from '../memory-access.ts'
 import type { ProviderIndirectKey } from '../memory-contract.ts'
-import { MAX_PIECES, piecesOf } from '../pieces.ts'
+import { accessProblem } from '../soft/memory-access.ts'
+import { MAX_PIECES, piecesOf } from '../soft/pieces.ts'
+import type { Tokens } from '../soft/tokens.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Tokens } from '../tokens.ts'
 import type { SimContext, SimDomain } from './context.ts'
 import type { Invalidatable } from './key-table.ts'
 

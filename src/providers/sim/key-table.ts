@@ -1,6 +1,6 @@
 import { Access } from '../access.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { Pieces } from '../pieces.ts'
+import type { Pieces } from '../soft/pieces.ts'
 import type { AddressSpace } from './address-space.ts'
 import type { MemoryBlock } from './memory-block.ts'
 import type { PieceList } from './piece-list.ts'

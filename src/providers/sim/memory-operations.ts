@@ -1,7 +1,7 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode } from '../opcode.ts'
+import type { Tokens } from '../soft/tokens.ts'
 import { CompletionStatus } from '../status.ts'
-import type { Tokens } from '../tokens.ts'
 import type { SimContext } from './context.ts'
 import type { SimIndirectKey } from './indirect-key.ts'
 import type { SimMemoryRegion } from './memory-region.ts'

@@ -1,9 +1,7 @@
 import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
-import { checkAdvice, refuseAdvice } from '../advice.ts'
 import type { ProviderMemoryRegion, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import { checkAccess } from '../memory-access.ts'
 import {
   Advice,
   type AdvisedRange,
@@ -14,11 +12,13 @@ import {
   type ProviderMemoryWindow,
   type ProviderThreadDomain,
 } from '../memory-contract.ts'
-import type { OwnThreadDomain } from '../own-thread-domain.ts'
 import { makeSoon, type ProviderPending } from '../pending.ts'
 import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
-import { checkWindowType } from '../window-rules.ts'
+import { checkAdvice, refuseAdvice } from '../soft/advice.ts'
+import { checkAccess } from '../soft/memory-access.ts'
+import type { OwnThreadDomain } from '../soft/own-thread-domain.ts'
+import { checkWindowType } from '../soft/window-rules.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
 import { SimAddressHandle } from './address-handle.ts'
 import type { AddressSpace } from './address-space.ts'

@@ -4,16 +4,16 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { CompletionOpcode, completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
 import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
-import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import type {
   ProviderQueuePair,
   ProviderQueuePairOptions,
   QueuePairAttributes,
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
-import { checkQueuePairOptions, receivesItself } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
-import { isUnanswered, refusal } from '../service.ts'
+import { checkModify, MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
+import { checkQueuePairOptions, receivesItself } from '../soft/queue-pair-options.ts'
+import { isUnanswered, refusal } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { AddressDevice } from './address-handle.ts'
 import { CompletionOrder } from './completion-order.ts'

@@ -1,7 +1,7 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode, RequestFlag } from '../opcode.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
-import { answerTimeoutMs, rnrTimerMs } from '../rnr-timer.ts'
+import { answerTimeoutMs, rnrTimerMs } from '../soft/rnr-timer.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Destination } from './destination.ts'
 import { MAX_MTU } from './device-attributes.ts'

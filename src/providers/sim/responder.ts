@@ -1,7 +1,7 @@
 import { Access } from '../access.ts'
-import { changeAtomically } from '../atomic.ts'
 import type { Gid } from '../gid.ts'
 import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
+import { changeAtomically } from '../soft/atomic.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimCompletionQueue } from './completion-queue.ts'
 import type { SimContext } from './context.ts'

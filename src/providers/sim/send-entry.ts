@@ -1,6 +1,6 @@
-import { captureRequest } from '../captured-request.ts'
 import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode, RequestFlag } from '../opcode.ts'
+import { captureRequest } from '../soft/captured-request.ts'
 import { type Message, psnAfter } from './packet.ts'
 
 /** A posted send request, from the post until its completion. */

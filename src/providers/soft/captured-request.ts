@@ -1,5 +1,5 @@
-import { type EncodedRequest, RequestSlot } from './encoded-request.ts'
-import { RequestFlag } from './opcode.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { RequestFlag } from '../opcode.ts'
 
 const NOTHING = new Uint8Array(0)
 

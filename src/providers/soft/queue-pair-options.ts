@@ -1,7 +1,7 @@
-import { shown } from '../native/index.ts'
-import { Errno, VerbsError } from './errors.ts'
-import type { ProviderQueuePairOptions } from './queue-pair-contract.ts'
-import type { QueuePairType } from './queue-pair-state.ts'
+import { shown } from '../../native/index.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { ProviderQueuePairOptions } from '../queue-pair-contract.ts'
+import type { QueuePairType } from '../queue-pair-state.ts'
 
 /** Types with a receive queue of their own, unless a shared one takes its place. */
 const receiving: readonly QueuePairType[] = ['rc', 'uc', 'ud']

@@ -1,4 +1,4 @@
-import { type EncodedRequest, RequestSlot, segmentSlot } from './encoded-request.ts'
+import { type EncodedRequest, RequestSlot, segmentSlot } from '../encoded-request.ts'
 
 /** The doubles of a piece of an indirect key: address, length, bytes to skip, key. */
 const PieceDouble = { Address: 0, Length: 1, Skip: 2, Key: 3 } as const

@@ -1,5 +1,5 @@
-import type { AddressVector } from './address.ts'
-import type { Gid } from './gid.ts'
+import type { AddressVector } from '../address.ts'
+import type { Gid } from '../gid.ts'
 
 /** The length of the global route header in front of every datagram, as in IPv6 (IB specification 8.3). */
 export const GLOBAL_ROUTE_BYTES = 40

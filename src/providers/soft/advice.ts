@@ -1,6 +1,6 @@
-import { Access } from './access.ts'
-import { Errno, VerbsError } from './errors.ts'
-import { Advice, type AdvisedRange } from './memory-contract.ts'
+import { Access } from '../access.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import { Advice, type AdvisedRange } from '../memory-contract.ts'
 
 /** What the rules need to know of the region that a key names. */
 export interface AdvisedRegion {

@@ -1,5 +1,5 @@
-import { Access, describeAccess } from './access.ts'
-import { Errno, VerbsError } from './errors.ts'
+import { Access, describeAccess } from '../access.ts'
+import { Errno, VerbsError } from '../errors.ts'
 
 const KNOWN: number = Object.values(Access).reduce((mask: number, bit) => mask | bit, 0)
 

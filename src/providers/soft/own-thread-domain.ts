@@ -1,5 +1,5 @@
-import { Errno, VerbsError } from './errors.ts'
-import type { ProviderThreadDomain } from './memory-contract.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { ProviderThreadDomain } from '../memory-contract.ts'
 
 /**
  * A thread domain for providers whose objects belong to one thread anyway. It promises nothing new, and only knows what

@@ -1,6 +1,6 @@
-import { Access, RemoteAccess } from './access.ts'
-import { Errno, VerbsError } from './errors.ts'
-import type { MemoryWindowType } from './memory-contract.ts'
+import { Access, RemoteAccess } from '../access.ts'
+import { Errno, VerbsError } from '../errors.ts'
+import type { MemoryWindowType } from '../memory-contract.ts'
 
 /** The key with its low eight bits replaced: those of a memory window change with every bind. */
 export function retag(key: number, tag: number): number {

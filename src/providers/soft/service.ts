@@ -1,9 +1,9 @@
-import { type EncodedRequest, RequestSlot } from './encoded-request.ts'
-import { Errno } from './errors.ts'
-import { Opcode, RequestFlag } from './opcode.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Errno } from '../errors.ts'
+import { Opcode, RequestFlag } from '../opcode.ts'
+import type { QueuePairCapacities } from '../queue-pair-contract.ts'
+import type { QueuePairType } from '../queue-pair-state.ts'
 import { MAX_PIECES } from './pieces.ts'
-import type { QueuePairCapacities } from './queue-pair-contract.ts'
-import type { QueuePairType } from './queue-pair-state.ts'
 
 function bits(...opcodes: readonly number[]): number {
   return opcodes.reduce((mask, opcode) => mask | (1 << opcode), 0)

@@ -1,5 +1,5 @@
-import { type EncodedRequest, RequestSlot } from './encoded-request.ts'
-import { Opcode } from './opcode.ts'
+import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
+import { Opcode } from '../opcode.ts'
 
 const ALL = 2n ** 64n - 1n
 

@@ -1,4 +1,4 @@
-import { Errno, VerbsError } from './errors.ts'
+import { Errno, VerbsError } from '../errors.ts'
 
 /** Memory that a software device provides as its own. */
 export const DEVICE_MEMORY_BYTES: number = 1 << 20

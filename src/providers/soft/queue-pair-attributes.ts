@@ -1,5 +1,5 @@
-import { Errno, TransitionError, VerbsError } from './errors.ts'
-import type { QueuePairAttributes } from './queue-pair-contract.ts'
+import { Errno, TransitionError, VerbsError } from '../errors.ts'
+import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import {
   Attribute,
   type AttributeName,
@@ -7,7 +7,7 @@ import {
   type QueuePairState,
   type QueuePairType,
   stateNames,
-} from './queue-pair-state.ts'
+} from '../queue-pair-state.ts'
 
 /** The attribute mask of the properties present. */
 function attributeMask(attributes: QueuePairAttributes): number {
