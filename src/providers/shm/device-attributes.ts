@@ -3,7 +3,7 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { PairCapabilities } from '../pair-capabilities.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
-import { DEVICE_MEMORY_BYTES } from '../soft/device-memory-rules.ts'
+import { DEVICE_MEMORY_BYTES } from '../soft/device-memory.ts'
 import { MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
 import {
   MAX_COMPLETION_QUEUES,

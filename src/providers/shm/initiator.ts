@@ -3,10 +3,11 @@ import { Access } from '../access.ts'
 import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionFlag, CompletionOpcode, Opcode, RequestFlag } from '../opcode.ts'
 import { changeAtomically } from '../soft/atomic.ts'
+import type { MemoryOperations } from '../soft/memory-operations.ts'
+import { Outcome } from '../soft/outcome.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Inbox } from './inbox.ts'
 import { BlockKind, BlockWord, MAX_MESSAGE_BYTES } from './layout.ts'
-import type { MemoryOperations } from './memory-operations.ts'
 import type { PairBlock } from './pair-block.ts'
 import { reach } from './reach.ts'
 import type { RemoteMemory } from './remote-memory.ts'
@@ -15,12 +16,6 @@ import { SegmentList } from './segment-list.ts'
 import type { SharedKeyTable } from './shared-key-table.ts'
 import { copySpan, Span } from './span.ts'
 import type { Target } from './target.ts'
-
-/**
- * Outcomes that do not complete the request: it stays at the head of the queue. PeerInside: a key is revoked, and a
- * peer may still be using it.
- */
-export const Outcome = { NotReady: -1, NoReceive: -2, PeerInside: -3 } as const
 
 /**
  * Carries out one request on the memory of the peer, from this thread; the peer's processor has no part in it. Checks

@@ -34,9 +34,8 @@ export class OpenedBlock implements ProviderQueuePair {
   readonly #device: ShmDevice
   readonly #peer: PeerDevice
   readonly #block: PairBlock
-  readonly #handles: Set<OpenedBlock>
 
-  constructor(device: ShmDevice, domain: ShmXrcDomain, number: number, handles: Set<OpenedBlock>) {
+  constructor(device: ShmDevice, domain: ShmXrcDomain, number: number) {
     const gid = domain.ownerOf(number)
     const peer = gid === undefined ? undefined : reachable(device, gid)
     const block = peer?.openBlock(number)
@@ -49,8 +48,6 @@ export class OpenedBlock implements ProviderQueuePair {
     this.#device = device
     this.#peer = peer
     this.#block = block
-    this.#handles = handles
-    handles.add(this)
   }
 
   get state(): QueuePairState {
@@ -107,6 +104,5 @@ export class OpenedBlock implements ProviderQueuePair {
   destroy(): void {
     this.#peer.closeBlock(this.#block)
     this.#device.closePeer(this.#peer)
-    this.#handles.delete(this)
   }
 }

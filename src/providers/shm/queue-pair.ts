@@ -10,6 +10,8 @@ import type {
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
+import { MemoryOperations } from '../soft/memory-operations.ts'
+import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { checkModify, MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
 import { checkQueuePairOptions } from '../soft/queue-pair-options.ts'
 import { isUnanswered } from '../soft/service.ts'
@@ -18,12 +20,10 @@ import type { ShmDevice } from './device.ts'
 import { shmCapabilities } from './device-attributes.ts'
 import { Initiator } from './initiator.ts'
 import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
-import { MemoryOperations } from './memory-operations.ts'
 import { MulticastMemberships } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
 import type { PairBlock } from './pair-block.ts'
 import { describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
-import type { ShmProtectionDomain } from './protection-domain.ts'
 import { ReceiveRing } from './receive-ring.ts'
 import type { Receives } from './receives.ts'
 import { type Sender, Sending } from './sending.ts'
@@ -50,7 +50,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
   generation = 0
   attributes: QueuePairAttributes = {}
-  readonly #domain: ShmProtectionDomain
+  readonly #domain: SoftProtectionDomain
   readonly #device: ShmDevice
   /** Where sends and receives complete. Types that do not send have no send queue, and never use it. */
   readonly #sendQueue: ShmCompletionQueue
@@ -76,10 +76,9 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   /** True if the event that the shared receive queue is done with this queue pair was raised since the pair failed. */
   #lastRequestTold = false
 
-  constructor(domain: ShmProtectionDomain, options: ProviderQueuePairOptions) {
+  constructor(device: ShmDevice, domain: SoftProtectionDomain, options: ProviderQueuePairOptions) {
     const shared = options.sharedReceiveQueue as ShmSharedReceiveQueue | undefined
     checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
-    const { device } = domain
     this.#domain = domain
     this.#device = device
     this.type = options.type

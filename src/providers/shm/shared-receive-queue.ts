@@ -7,13 +7,13 @@ import type {
   ProviderSharedReceiveQueueOptions,
   SharedReceiveQueueAttributes,
 } from '../shared-receive-queue.ts'
+import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { ClaimedRing } from './claimed-ring.ts'
 import { completeReceive, FREES_NOTHING } from './complete-receive.ts'
 import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { BlockKind, BlockWord, MAX_REQUESTS, MAX_SEGMENTS, RESULT_WORDS, ResultWord, stateWord } from './layout.ts'
 import { OwnBlock } from './own-block.ts'
-import type { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
@@ -26,7 +26,7 @@ interface XrcOwner extends CompletionOwner {
 
 /** A ring of receive requests in a block of its own; senders of several queue pairs claim its slots one by one. */
 export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
-  readonly domain: ShmProtectionDomain
+  readonly domain: SoftProtectionDomain
   readonly users: Set<ShmQueuePair> = new Set<ShmQueuePair>()
   readonly ring: undefined = undefined
   /** Its entry in the directory, by which senders find it. */
@@ -43,9 +43,8 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   #limit = 0
   #epoch = 0
 
-  constructor(domain: ShmProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
+  constructor(device: ShmDevice, domain: SoftProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
     checkSizes(options.maxRequests, options.maxSegments)
-    const { device } = domain
     this.domain = domain
     this.#device = device
     this.#maxRequests = options.maxRequests

@@ -35,9 +35,3 @@ export interface SimContext {
    */
   atomically(fromNs: number, piece: Piece, change: (old: bigint) => bigint): number
 }
-
-/** A protection domain, as its objects need it. */
-export interface SimDomain {
-  readonly device: SimContext
-  readonly id: number
-}

@@ -1,3 +1,4 @@
+import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { AsyncEventType, type ProviderAsyncEvent } from '../async-event.ts'
 import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
 import type { DeviceAttributes, OpenDeviceOptions, ProviderDevice, ProviderProtectionDomain } from '../contract.ts'
@@ -5,28 +6,32 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
+import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
+import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
+import { SoftDeviceMemory } from '../soft/device-memory.ts'
+import type { PieceRoom, SoftIndirectKey } from '../soft/indirect-key.ts'
+import type { SoftMemoryRegion } from '../soft/memory-region.ts'
+import type { SoftMemoryWindow } from '../soft/memory-window.ts'
 import { OwnThreadDomain } from '../soft/own-thread-domain.ts'
+import { type DomainDevice, SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { Tokens } from '../soft/tokens.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
-import type { SimAddressHandle } from './address-handle.ts'
+import { SimAddressHandle } from './address-handle.ts'
 import { AddressSpace } from './address-space.ts'
 import { SimAsyncEvents } from './async-events.ts'
+import { SimBackings } from './backings.ts'
 import { SimCompletionChannel } from './completion-channel.ts'
 import { SimCompletionQueue } from './completion-queue.ts'
 import type { SimClusterContext } from './context.ts'
 import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
-import { SimDeviceMemory } from './device-memory.ts'
 import { Dma } from './dma.ts'
 import type { Host, HostListener } from './host.ts'
-import type { SimIndirectKey } from './indirect-key.ts'
 import { KeyTable } from './key-table.ts'
-import type { MemoryBlock } from './memory-block.ts'
-import type { Backing, SimMemoryRegion } from './memory-region.ts'
-import type { SimMemoryWindow } from './memory-window.ts'
 import type { Network } from './network.ts'
+import { OpenedPair } from './opened-pair.ts'
 import type { Piece } from './piece-list.ts'
-import { SimProtectionDomain } from './protection-domain.ts'
-import type { SimQueuePair } from './queue-pair.ts'
+import { SimQueuePair } from './queue-pair.ts'
+import { SimSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { Stream } from './stream.ts'
 import { SimXrcDomain, type XrcMembers } from './xrc-domain.ts'
 
@@ -45,7 +50,7 @@ interface DeviceCluster extends SimClusterContext {
 }
 
 /** An open simulated device: one process's use of one host's adapter. */
-export class SimDevice implements ProviderDevice, HostListener {
+export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
   readonly attributes: DeviceAttributes
   readonly portNumber = 1
   readonly gid: Gid
@@ -53,21 +58,20 @@ export class SimDevice implements ProviderDevice, HostListener {
   readonly host: Host
   readonly network: Network
   readonly dma: Dma
-  readonly space: AddressSpace = new AddressSpace()
+  readonly backings: SimBackings
   readonly keys: KeyTable
   readonly events: SimAsyncEvents = new SimAsyncEvents()
-  readonly domains: Set<SimProtectionDomain> = new Set<SimProtectionDomain>()
+  readonly domains: Set<SoftProtectionDomain> = new Set<SoftProtectionDomain>()
   readonly channels: Set<SimCompletionChannel> = new Set<SimCompletionChannel>()
   readonly queues: Set<SimCompletionQueue> = new Set<SimCompletionQueue>()
   readonly xrcDomains: Set<SimXrcDomain> = new Set<SimXrcDomain>()
   readonly threadDomains: Set<OwnThreadDomain> = new Set<OwnThreadDomain>()
-  readonly deviceMemories: Set<SimDeviceMemory> = new Set<SimDeviceMemory>()
-  readonly regions: Tokens<SimMemoryRegion> = new Tokens<SimMemoryRegion>()
-  readonly windows: Tokens<SimMemoryWindow> = new Tokens<SimMemoryWindow>()
-  readonly indirectKeys: Tokens<SimIndirectKey> = new Tokens<SimIndirectKey>()
+  readonly deviceMemories: Set<SoftDeviceMemory> = new Set<SoftDeviceMemory>()
+  readonly regions: Tokens<SoftMemoryRegion> = new Tokens<SoftMemoryRegion>()
+  readonly windows: Tokens<SoftMemoryWindow> = new Tokens<SoftMemoryWindow>()
+  readonly indirectKeys: Tokens<SoftIndirectKey> = new Tokens<SoftIndirectKey>()
   readonly addressHandles: Tokens<SimAddressHandle> = new Tokens<SimAddressHandle>()
   readonly #pairs = new Map<number, SimQueuePair>()
-  readonly #physical: MemoryBlock | undefined
   #atomicFreeNs = 0
 
   constructor(cluster: DeviceCluster, host: Host, gid: Gid, name: string, options: OpenDeviceOptions) {
@@ -78,8 +82,9 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.network = cluster.network
     this.attributes = deviceAttributes(name, cluster.atomics)
     this.dma = new Dma(host)
-    this.keys = new KeyTable(this.space, cluster.names)
-    this.#physical = physicalBytes === 0 ? undefined : this.space.allocate(physicalBytes)
+    const space = new AddressSpace()
+    this.keys = new KeyTable(space, cluster.names)
+    this.backings = new SimBackings(space, physicalBytes)
     host.listeners.add(this)
     this.network.devices.set(gid, this)
   }
@@ -105,7 +110,7 @@ export class SimDevice implements ProviderDevice, HostListener {
   }
 
   createProtectionDomain(): ProviderProtectionDomain {
-    const domain = new SimProtectionDomain(this, this.cluster.nextNumber())
+    const domain = new SoftProtectionDomain(this, this.cluster.nextNumber())
     this.domains.add(domain)
     return domain
   }
@@ -134,7 +139,7 @@ export class SimDevice implements ProviderDevice, HostListener {
   }
 
   allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory {
-    return new SimDeviceMemory(this, lengthBytes, alignmentExponent)
+    return new SoftDeviceMemory(this, lengthBytes, alignmentExponent)
   }
 
   openXrcDomain(options: XrcDomainOptions): ProviderXrcDomain {
@@ -161,6 +166,42 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.events.signal.close()
   }
 
+  // ---- in a protection domain
+  // ----------------------------------------------------------------------------------------------------
+
+  makePieceRoom(maxPieces: number): PieceRoom {
+    const publish: PieceRoom['publish'] = (fields, pieces) => this.keys.publishPieces(fields, pieces)
+    return { maxPieces, publish, release: () => undefined }
+  }
+
+  makeQueuePair(domain: SoftProtectionDomain, options: ProviderQueuePairOptions): ProviderQueuePair {
+    return new SimQueuePair(this, domain, options)
+  }
+
+  openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
+    return new OpenedPair(domain as SimXrcDomain, number)
+  }
+
+  makeSharedReceiveQueue(
+    domain: SoftProtectionDomain,
+    options: ProviderSharedReceiveQueueOptions,
+  ): ProviderSharedReceiveQueue {
+    return new SimSharedReceiveQueue(this, domain, options)
+  }
+
+  makeAddressHandle(domain: SoftProtectionDomain, vector: AddressVector): ProviderAddressHandle {
+    return new SimAddressHandle(this, domain, vector)
+  }
+
+  /** A key that was withdrawn has no users: the adapter looks at the key of each packet. */
+  peersOutside(): boolean {
+    return true
+  }
+
+  awaitPeersOutside(): void {
+    return
+  }
+
   // ---- for its objects
   // ------------------------------------------------------------------------------------------------------------
 
@@ -176,22 +217,6 @@ export class SimDevice implements ProviderDevice, HostListener {
 
   findPair(number: number): SimQueuePair | undefined {
     return this.#pairs.get(number)
-  }
-
-  /** A buffer of the program's as memory of its process. */
-  backingOf(buffer: Uint8Array): Backing {
-    return { block: this.space.adopt(buffer), offset: 0, length: buffer.length, zeroBased: false, owned: true }
-  }
-
-  releaseBacking({ block, owned }: Backing): void {
-    if (owned && block !== undefined) this.space.remove(block)
-  }
-
-  /** The memory whose offsets are this device's physical addresses. EPERM if the program did not ask for any. */
-  physicalMemory(): MemoryBlock {
-    if (this.#physical !== undefined) return this.#physical
-    const what = 'this device has no physical memory: open it with { physicalBytes }'
-    throw new VerbsError('ibv_exp_reg_mr', Errno.EPERM, what)
   }
 
   /**

@@ -11,6 +11,8 @@ import type {
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
+import { type MemoryDevice, MemoryOperations } from '../soft/memory-operations.ts'
+import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { checkModify, MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
 import { checkQueuePairOptions, receivesItself } from '../soft/queue-pair-options.ts'
 import { isUnanswered, refusal } from '../soft/service.ts'
@@ -24,12 +26,10 @@ import {
   FREES_RECEIVE,
   type SimCompletionQueue,
 } from './completion-queue.ts'
-import type { SimDomain } from './context.ts'
 import { ConnectedDestination, type Destination, NamedDestination } from './destination.ts'
 import { MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, simCapabilities } from './device-attributes.ts'
 import { Inbound } from './inbound.ts'
 import { Memberships } from './memberships.ts'
-import type { MemoryDevice } from './memory-operations.ts'
 import { type Message, type Packet, PacketKind } from './packet.ts'
 import { ReceiveQueue } from './receive-queue.ts'
 import { Requester, type RequesterOwner } from './requester.ts'
@@ -42,15 +42,10 @@ const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInline
 const NO_ENTRIES: readonly SendEntry[] = []
 
 /** A device with its queue pairs. */
-export interface PairDevice extends AddressDevice, MemoryDevice {
+export interface PairDevice extends AddressDevice, Pick<MemoryDevice, 'regions' | 'windows' | 'indirectKeys'> {
   /** Returns the number of the queue pair. */
   addPair(pair: SimQueuePair): number
   removePair(pair: SimQueuePair): void
-}
-
-interface PairDomain extends SimDomain {
-  readonly device: PairDevice
-  readonly queuePairs: Set<SimQueuePair>
 }
 
 /**
@@ -73,7 +68,8 @@ export class SimQueuePair
   state: QueuePairState = QueuePairState.Reset
   lastErrno = 0
   generation = 0
-  readonly #domain: PairDomain
+  readonly memoryOperations: MemoryOperations
+  readonly #domain: SoftProtectionDomain
   readonly #sendQueue: SimCompletionQueue | undefined
   readonly #receiveQueue: SimCompletionQueue | undefined
   readonly #shared: SimSharedReceiveQueue | undefined
@@ -99,10 +95,9 @@ export class SimQueuePair
   #draining = false
   #notifyDrained = false
 
-  constructor(domain: PairDomain, options: ProviderQueuePairOptions) {
+  constructor(device: PairDevice, domain: SoftProtectionDomain, options: ProviderQueuePairOptions) {
     const shared = options.sharedReceiveQueue as SimSharedReceiveQueue | undefined
     checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
-    const { device } = domain
     const { type, maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
     this.#domain = domain
     this.device = device
@@ -123,6 +118,7 @@ export class SimQueuePair
       ? new ReceiveQueue(maxReceiveRequests, maxReceiveSegments, domain.id)
       : undefined
     this.number = device.addPair(this)
+    this.memoryOperations = new MemoryOperations(device, domain.id, this.number)
     this.#memberships = new Memberships(device, this.number)
     this.#destination = new NamedDestination(device, domain.id, this.datagrams)
     this.#inbound = new Inbound(this)
@@ -244,7 +240,7 @@ export class SimQueuePair
     if (!this.#destination.admits(request)) return Errno.EINVAL
     if (this.#sendOutstanding >= this.capacities.maxSendRequests) return Errno.ENOMEM
     this.#sendOutstanding += 1
-    if (opcode === Opcode.BindMemoryWindow) this.#bindPosted(request)
+    if (opcode === Opcode.BindMemoryWindow) this.memoryOperations.posted(request)
     const entry = new SendEntry(request, this.capacities.maxInlineBytes)
     if (isFailed(state)) this.#completeSend(entry, CompletionStatus.WorkRequestFlushed)
     else this.#requester?.post(entry)
@@ -299,8 +295,7 @@ export class SimQueuePair
     if (this.#xrcDomain === undefined) return this.#service(this.#shared ?? this.#receives)
     const queue = this.#xrcDomain.members.queues.get(message.sharedQueue)
     if (queue === undefined) return CompletionStatus.RemoteInvalidRequest
-    const { device, id } = queue.domain
-    return { device, domainId: id, receives: queue, completionQueue: queue.completionQueue }
+    return { device: queue.device, domainId: queue.domain.id, receives: queue, completionQueue: queue.completionQueue }
   }
 
   established(): void {
@@ -488,11 +483,6 @@ export class SimQueuePair
         sourceNumber: 0,
         solicited: false,
       })
-  }
-
-  #bindPosted({ words }: EncodedRequest): void {
-    const window = this.device.windows.get(words[RequestSlot.Window]!)
-    window?.posted(words[RequestSlot.RemoteKey]!)
   }
 }
 

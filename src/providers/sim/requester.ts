@@ -1,12 +1,13 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode, RequestFlag } from '../opcode.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
+import type { MemoryOperations } from '../soft/memory-operations.ts'
 import { answerTimeoutMs, rnrTimerMs } from '../soft/rnr-timer.ts'
 import { CompletionStatus } from '../status.ts'
+import type { SimContext } from './context.ts'
 import type { Destination } from './destination.ts'
 import { MAX_MTU } from './device-attributes.ts'
 import { gatherLocal } from './local-memory.ts'
-import { executeMemoryOperation, isMemoryOperation, type MemoryDevice } from './memory-operations.ts'
 import {
   type Flow,
   HEADER_BYTES,
@@ -29,7 +30,8 @@ const OWN_QUEUE_KEY = 0x80000000
 
 /** What the send side of a queue pair needs of it. */
 export interface RequesterOwner {
-  readonly device: MemoryDevice
+  readonly device: SimContext
+  readonly memoryOperations: MemoryOperations
   readonly domainId: number
   readonly number: number
   readonly datagrams: boolean
@@ -190,10 +192,10 @@ export class Requester {
   }
 
   #begin(entry: SendEntry): void {
-    const { device, domainId, number } = this.#owner
+    const { memoryOperations } = this.#owner
     entry.begun = true
-    if (isMemoryOperation(entry.opcode)) {
-      const status = executeMemoryOperation(device, domainId, number, entry.request)
+    if (memoryOperations.includes(entry.opcode)) {
+      const status = memoryOperations.execute(entry.request, entry.opcode)
       entry.done = true
       if (status !== CompletionStatus.Success) this.#fail(entry, status)
       return

@@ -2,11 +2,11 @@ import { Access } from '../access.ts'
 import type { Gid } from '../gid.ts'
 import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
 import { changeAtomically } from '../soft/atomic.ts'
+import { invalidateKey } from '../soft/memory-operations.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimCompletionQueue } from './completion-queue.ts'
 import type { SimContext } from './context.ts'
 import type { Host } from './host.ts'
-import { invalidateKey } from './memory-operations.ts'
 import { type Flow, type Message, NO_BYTES, type Packet, PacketKind, psnAfter, psnAhead } from './packet.ts'
 import { PieceList } from './piece-list.ts'
 import type { ReceiveSource } from './receive-queue.ts'
@@ -280,7 +280,7 @@ export class Responder {
   }
 
   #invalidate({ message, service }: Incoming): boolean {
-    const status = invalidateKey(service.device, service.domainId, this.#owner.number, message.immediate)
+    const status = invalidateKey(service.device.keys, service.domainId, this.#owner.number, message.immediate)
     return status === CompletionStatus.Success
   }
 

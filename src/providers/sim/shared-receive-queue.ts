@@ -7,21 +7,19 @@ import type {
   ProviderSharedReceiveQueueOptions,
   SharedReceiveQueueAttributes,
 } from '../shared-receive-queue.ts'
+import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import type { CompletionSource, SimCompletionQueue } from './completion-queue.ts'
-import type { SimDomain } from './context.ts'
+import type { SimContext } from './context.ts'
 import { MAX_REQUESTS, MAX_SEGMENTS } from './device-attributes.ts'
 import type { ReceiveSource } from './receive-queue.ts'
 import { ReceiveRequest } from './receive-request.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
-interface SharedReceiveDomain extends SimDomain {
-  readonly sharedReceiveQueues: Set<SimSharedReceiveQueue>
-}
-
 /** Receive requests that several queue pairs consume. A slot is free as soon as a message has taken it. */
 export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, ReceiveSource, CompletionSource {
   readonly number: number
-  readonly domain: SharedReceiveDomain
+  readonly device: SimContext
+  readonly domain: SoftProtectionDomain
   readonly users: Set<ProviderQueuePair> = new Set<ProviderQueuePair>()
   readonly xrcDomain: SimXrcDomain | undefined
   /** Where receives of XRC complete. */
@@ -33,16 +31,17 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
   #maxRequests: number
   #limit: number
 
-  constructor(domain: SharedReceiveDomain, options: ProviderSharedReceiveQueueOptions) {
+  constructor(device: SimContext, domain: SoftProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
     checkSize('maxRequests', options.maxRequests, MAX_REQUESTS)
     checkSize('maxSegments', options.maxSegments, MAX_SEGMENTS)
+    this.device = device
     this.domain = domain
     this.#maxRequests = options.maxRequests
     this.#maxSegments = options.maxSegments
     this.#limit = options.limit
     this.xrcDomain = options.xrcDomain as SimXrcDomain | undefined
     this.completionQueue = options.completionQueue as SimCompletionQueue | undefined
-    const number = domain.device.cluster.nextNumber()
+    const number = device.cluster.nextNumber()
     this.number = this.xrcDomain === undefined ? 0 : number
     this.label = `shared receive queue ${number}`
     this.xrcDomain?.addQueue(this)
@@ -91,7 +90,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
    * The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and keep working.
    */
   overrun(): void {
-    this.domain.device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
+    this.device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
   }
 
   destroy(): void {
@@ -101,7 +100,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
     }
     this.completionQueue?.sources.delete(this)
     this.xrcDomain?.removeQueue(this)
-    this.domain.device.events.forget(this)
+    this.device.events.forget(this)
     this.domain.sharedReceiveQueues.delete(this)
   }
 
@@ -121,7 +120,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
   #checkLimit(): void {
     if (this.#limit === 0 || this.#requests.length >= this.#limit) return
     this.#limit = 0
-    this.domain.device.events.raise(AsyncEventType.SharedReceiveQueueLimitReached, { sharedReceiveQueue: this })
+    this.device.events.raise(AsyncEventType.SharedReceiveQueueLimitReached, { sharedReceiveQueue: this })
   }
 }
 

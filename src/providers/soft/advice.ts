@@ -1,20 +1,13 @@
 import { Access } from '../access.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { Advice, type AdvisedRange } from '../memory-contract.ts'
-
-/** What the rules need to know of the region that a key names. */
-export interface AdvisedRegion {
-  readonly address: number
-  readonly length: number
-  readonly access: number
-  readonly domainId: number
-}
+import type { KeyFields } from './keys.ts'
 
 /**
  * Refuse a range that cannot be prefetched, with the errors of ibv_advise_mr(3) and the kernel. `region` is what the
  * range's key names.
  */
-export function checkAdvice<T extends AdvisedRegion>(
+export function checkAdvice<T extends KeyFields>(
   region: T | undefined,
   domainId: number,
   advice: Advice,

@@ -2,24 +2,43 @@ import { Access, RemoteAccess } from '../access.ts'
 import type { ProviderMemoryRegion, ReregisterChanges } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { BufferOrigin } from '../memory-contract.ts'
-import { checkAccess } from '../soft/memory-access.ts'
-import { NO_DESCRIPTOR } from './layout.ts'
-import { type Backing, registeredBacking, releaseBacking } from './memory-backing.ts'
-import type { ShmMemoryWindow } from './memory-window.ts'
-import type { ShmProtectionDomain } from './protection-domain.ts'
+import type { Backing, Backings } from './backings.ts'
+import type { Keys } from './keys.ts'
+import { checkAccess } from './memory-access.ts'
+import type { Tokens } from './tokens.ts'
 
-/** A memory region: a key in this device's table, and the bytes that it stands for. */
-export class ShmMemoryRegion implements ProviderMemoryRegion {
+/** A window that is bound to a region, or was. */
+interface BoundWindow {
+  readonly isBound: boolean
+}
+
+/** A device with its regions. */
+interface RegionDevice {
+  readonly keys: Keys
+  readonly backings: Backings
+  readonly regions: Tokens<SoftMemoryRegion>
+  /** Wait until no peer uses a key that was withdrawn. EBUSY if one stays in the middle of an access. */
+  awaitPeersOutside(verb: string): void
+}
+
+interface RegionDomain {
+  readonly device: RegionDevice
+  readonly id: number
+  readonly memories: Set<SoftMemoryRegion>
+}
+
+/** A memory region: a key in its device's table, and the bytes that it stands for. */
+export class SoftMemoryRegion implements ProviderMemoryRegion {
   readonly token: number
-  domain: ShmProtectionDomain
+  domain: RegionDomain
   access: number
   localKey: number
   /** Windows that were bound to it; a peer may have unbound one since. */
-  readonly windows: Set<ShmMemoryWindow> = new Set<ShmMemoryWindow>()
+  readonly windows: Set<BoundWindow> = new Set<BoundWindow>()
   #backing: Backing
   #published = true
 
-  constructor(domain: ShmProtectionDomain, backing: Backing, access: number) {
+  constructor(domain: RegionDomain, backing: Backing, access: number) {
     this.domain = domain
     this.access = access
     this.#backing = backing
@@ -33,7 +52,7 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
   }
 
   get address(): number {
-    return this.isZeroBased ? 0 : this.#backing.span.address
+    return this.isZeroBased ? 0 : this.#backing.address
   }
 
   get isZeroBased(): boolean {
@@ -58,14 +77,14 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
    */
   reregister(changes: ReregisterChanges): void {
     const access = changes.access ?? this.access
-    const domain = (changes.domain as ShmProtectionDomain | undefined) ?? this.domain
+    const domain = (changes.domain as unknown as RegionDomain | undefined) ?? this.domain
     const { device } = this.domain
     checkAccess('ibv_rereg_mr', access)
     if (domain.device !== device)
       throw new VerbsError('ibv_rereg_mr', Errno.EINVAL, 'the protection domain belongs to another device')
     this.#refuseWhileBound('ibv_rereg_mr')
-    const backing =
-      changes.buffer === undefined ? this.#backing : registeredBacking(device, changes.buffer, access, changes.origin)
+    const { buffer, origin } = changes
+    const backing = buffer === undefined ? this.#backing : device.backings.register(buffer, access, origin)
     const former = this.#withdraw(backing)
     const key = device.keys.reserve('ibv_rereg_mr')
     device.keys.release(this.localKey)
@@ -76,7 +95,7 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
     this.access = access
     this.#backing = backing
     this.#publish()
-    if (former !== backing) releaseBacking(former)
+    if (former !== backing) device.backings.release(former)
   }
 
   destroy(): void {
@@ -90,7 +109,7 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
     device.keys.release(this.localKey)
     device.regions.remove(this.token)
     this.domain.memories.delete(this)
-    releaseBacking(this.#backing)
+    device.backings.release(this.#backing)
   }
 
   /**
@@ -104,25 +123,18 @@ export class ShmMemoryRegion implements ProviderMemoryRegion {
       device.awaitPeersOutside('ibv_rereg_mr')
     } catch (error) {
       this.#publish()
-      if (backing !== this.#backing) releaseBacking(backing)
+      if (backing !== this.#backing) device.backings.release(backing)
       throw error
     }
     return this.#backing
   }
 
   #publish(): void {
-    const { span, length, origin } = this.#backing
-    this.domain.device.keys.publishRegion({
-      key: this.localKey,
-      address: this.address,
-      length,
-      access: this.access,
-      domainId: this.domain.id,
-      descriptor: origin?.descriptor ?? NO_DESCRIPTOR,
-      offsetBytes: origin?.offsetBytes ?? span.address,
-      span,
-      paged: span.processId !== 0,
-    })
+    const { address, length, access, domain } = this
+    domain.device.keys.publishRegion(
+      { key: this.localKey, address, length, access, domainId: domain.id },
+      this.#backing,
+    )
   }
 
   #refuseWhileBound(verb: string): void {

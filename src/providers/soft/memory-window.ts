@@ -3,34 +3,46 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import type { MemoryWindowType, ProviderMemoryWindow } from '../memory-contract.ts'
 import type { ProviderQueuePair } from '../queue-pair-contract.ts'
-import type { Tokens } from '../soft/tokens.ts'
-import { allowsWindow, retag } from '../soft/window-rules.ts'
 import { CompletionStatus } from '../status.ts'
-import type { SimContext, SimDomain } from './context.ts'
-import type { Invalidatable } from './key-table.ts'
-import type { SimMemoryRegion } from './memory-region.ts'
+import type { Invalidatable, Keys } from './keys.ts'
+import type { SoftMemoryRegion } from './memory-region.ts'
+import { Outcome } from './outcome.ts'
+import type { Tokens } from './tokens.ts'
+import { allowsWindow, retag } from './window-rules.ts'
+
+/** A device with its windows. */
+interface WindowDevice {
+  readonly keys: Keys
+  readonly regions: Tokens<SoftMemoryRegion>
+  readonly windows: Tokens<SoftMemoryWindow>
+  /**
+   * Wait a little until no peer uses a key that was withdrawn; false if one does. `pairNumber` names the one queue pair
+   * whose peer could use the key; 0 means that every peer could.
+   */
+  peersOutside(pairNumber: number): boolean
+  /** The same, but waits longer. EBUSY if a peer stays in the middle of an access. */
+  awaitPeersOutside(verb: string, pairNumber: number): void
+}
+
+interface WindowDomain {
+  readonly device: WindowDevice
+  readonly id: number
+  readonly windows: Set<SoftMemoryWindow>
+}
 
 /** What a window is to show; without memory it shows nothing. */
-export interface WindowView {
-  readonly memory: SimMemoryRegion | undefined
+interface WindowView {
+  readonly memory: SoftMemoryRegion | undefined
   readonly address: number
   readonly length: number
   readonly access: number
 }
 
-/** A device with its regions and windows. */
-interface WindowDevice extends SimContext {
-  readonly regions: Tokens<SimMemoryRegion>
-  readonly windows: Tokens<SimMemoryWindow>
-}
-
-interface WindowDomain extends SimDomain {
-  readonly device: WindowDevice
-  readonly windows: Set<SimMemoryWindow>
-}
-
-/** A memory window: a key for a part of a region. */
-export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
+/**
+ * A memory window: an entry of the key table that names a region and a part of it. Whether it is bound is read from the
+ * table, because a peer's SEND with invalidate clears the key there.
+ */
+export class SoftMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   readonly token: number
   readonly type: MemoryWindowType
   readonly domain: WindowDomain
@@ -38,8 +50,11 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   remoteKey: number
   /** The key under which it is bound, or was last. */
   #key: number
-  #memory: SimMemoryRegion | undefined
+  #memory: SoftMemoryRegion | undefined
   #queuePair = 0
+  /** The key is revoked, and a peer may still be using it. */
+  #draining = false
+  #open = true
 
   constructor(domain: WindowDomain, type: MemoryWindowType) {
     this.domain = domain
@@ -66,7 +81,7 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     this.remoteKey = retag(this.#key, key)
   }
 
-  /** Carry out a bind. Returns a CompletionStatus. */
+  /** Carry out a bind. Returns a CompletionStatus, or Outcome.PeerInside. */
   show(view: WindowView, key: number, pairNumber: number): number {
     const { keys } = this.domain.device
     if (!allowsWindow(this.type, this.isBound, this.domain.id, view)) {
@@ -74,6 +89,7 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
       return CompletionStatus.MemoryWindowBindError
     }
     keys.withdraw(this.#key)
+    if (!this.#isLeft()) return Outcome.PeerInside
     this.#forget()
     this.#key = retag(this.#key, key)
     const { memory, address, length, access } = view
@@ -81,8 +97,8 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
     this.#memory = memory
     this.#queuePair = this.type === 2 ? pairNumber : 0
     memory.windows.add(this)
-    keys.publish(this.#key, {
-      kind: 'window',
+    keys.publishWindow({
+      key: this.#key,
       address: (access & Access.ZeroBased) === 0 ? address : 0,
       length,
       access: access & RemoteAccess,
@@ -95,26 +111,41 @@ export class SimMemoryWindow implements ProviderMemoryWindow, Invalidatable {
   }
 
   invalidate(key: number, pairNumber: number, domainId: number): number {
+    const { device } = this.domain
     const theirs = this.type === 2 && key === this.#key && domainId === this.domain.id && pairNumber === this.#queuePair
-    if (!theirs || !this.isBound) return CompletionStatus.LocalQueuePairOperationError
-    this.domain.device.keys.withdraw(key)
+    if (!theirs || !(this.#draining || this.isBound)) return CompletionStatus.LocalQueuePairOperationError
+    device.keys.withdraw(key)
+    this.#draining = true
+    if (!this.#isLeft()) return Outcome.PeerInside
     this.#forget()
     return CompletionStatus.Success
   }
 
+  /**
+   * True if no peer uses the revoked key any more, or ever will. A window that showed nothing has no users. A key of
+   * type 2 serves the peer of one queue pair only, so other peers do not delay it.
+   */
+  #isLeft(): boolean {
+    return this.#memory === undefined || this.domain.device.peersOutside(this.#queuePair)
+  }
+
   destroy(): void {
     const { device } = this.domain
+    device.keys.withdraw(this.#key)
+    // A second attempt goes ahead, as with a region.
+    const first = this.#open
+    this.#open = false
+    if (first && this.#memory !== undefined) device.awaitPeersOutside('ibv_dealloc_mw', this.#queuePair)
     this.#forget()
     device.keys.release(this.#key)
     device.windows.remove(this.token)
     this.domain.windows.delete(this)
   }
 
-  /** As with a region: once a key is revoked, everything that came by it is in memory. */
   #forget(): void {
-    this.#memory?.settle()
     this.#memory?.windows.delete(this)
     this.#memory = undefined
     this.#queuePair = 0
+    this.#draining = false
   }
 }

@@ -1,43 +1,57 @@
-import { native } from '../../native/index.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { ProviderIndirectKey } from '../memory-contract.ts'
-import { accessProblem } from '../soft/memory-access.ts'
-import { MAX_PIECES, PIECE_DOUBLES, piecesOf } from '../soft/pieces.ts'
 import { CompletionStatus } from '../status.ts'
-import { Outcome } from './initiator.ts'
-import { PAGE_BYTES } from './layout.ts'
-import type { ShmProtectionDomain } from './protection-domain.ts'
-import type { Invalidatable } from './shared-key-table.ts'
+import type { Invalidatable, KeyFields, Keys } from './keys.ts'
+import { accessProblem } from './memory-access.ts'
+import { Outcome } from './outcome.ts'
+import { MAX_PIECES, type Pieces, piecesOf } from './pieces.ts'
+import type { Tokens } from './tokens.ts'
 
-/**
- * A key for pieces of other regions. Its pieces are stored in pages of the segment, where peers read them when they use
- * the key.
- */
-export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
-  readonly token: number
-  readonly domain: ShmProtectionDomain
+/** Where a medium keeps the pieces of one key. */
+export interface PieceRoom {
   readonly maxPieces: number
+  /** Let the key give access to the pieces. No peer may still be using former ones. */
+  publish(fields: KeyFields, pieces: Pieces): void
+  release(): void
+}
+
+/** A device with its indirect keys. */
+interface KeyDevice {
+  readonly keys: Keys
+  readonly indirectKeys: Tokens<SoftIndirectKey>
+  makePieceRoom(maxPieces: number): PieceRoom
+  /** As for memory windows. */
+  peersOutside(): boolean
+  awaitPeersOutside(verb: string): void
+}
+
+interface KeyDomain {
+  readonly device: KeyDevice
+  readonly id: number
+  readonly indirectKeys: Set<SoftIndirectKey>
+}
+
+/** A key for pieces of other regions. */
+export class SoftIndirectKey implements ProviderIndirectKey, Invalidatable {
+  readonly token: number
+  readonly domain: KeyDomain
   readonly localKey: number
-  readonly #firstPage: number
-  readonly #pages: number
-  readonly #mapping: ArrayBuffer
-  readonly #doubles: Float64Array
+  readonly #room: PieceRoom
   #configured = false
   #open = true
 
-  constructor(domain: ShmProtectionDomain, maxPieces: number) {
+  constructor(domain: KeyDomain, maxPieces: number) {
     if (maxPieces > MAX_PIECES)
       throw new VerbsError('mlx5dv_create_mkey', Errno.EINVAL, `at most ${MAX_PIECES} pieces, not ${maxPieces}`)
-    const { keys, segment } = domain.device
     this.domain = domain
-    this.#pages = Math.ceil((maxPieces * PIECE_DOUBLES * 8) / PAGE_BYTES)
-    this.maxPieces = (this.#pages * PAGE_BYTES) / (PIECE_DOUBLES * 8)
-    this.localKey = keys.reserve('mlx5dv_create_mkey', this)
-    this.#firstPage = segment.allocatePages(this.#pages)
-    this.#mapping = segment.mapPages(this.#firstPage, this.#pages)
-    this.#doubles = new Float64Array(this.#mapping)
+    this.localKey = domain.device.keys.reserve('mlx5dv_create_mkey', this)
+    this.#room = domain.device.makePieceRoom(maxPieces)
     this.token = domain.device.indirectKeys.add(this)
+  }
+
+  get maxPieces(): number {
+    return this.#room.maxPieces
   }
 
   get remoteKey(): number {
@@ -53,17 +67,9 @@ export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
       return CompletionStatus.LocalQueuePairOperationError
     keys.withdraw(this.localKey)
     if (!this.domain.device.peersOutside()) return Outcome.PeerInside
-    this.#doubles.set(pieces.doubles)
     this.#configured = true
-    keys.publishPieces({
-      key: this.localKey,
-      address: 0,
-      length: pieces.totalBytes,
-      access,
-      domainId: this.domain.id,
-      pieces,
-      firstPage: this.#firstPage,
-    })
+    const fields = { key: this.localKey, address: 0, length: pieces.totalBytes, access, domainId: this.domain.id }
+    this.#room.publish(fields, pieces)
     return CompletionStatus.Success
   }
 
@@ -85,8 +91,7 @@ export class ShmIndirectKey implements ProviderIndirectKey, Invalidatable {
     if (first) device.awaitPeersOutside('mlx5dv_destroy_mkey')
     device.keys.release(this.localKey)
     device.indirectKeys.remove(this.token)
-    native.unmapMemory(this.#mapping)
-    device.segment.releasePages(this.#firstPage, this.#pages)
+    this.#room.release()
     this.domain.indirectKeys.delete(this)
   }
 }

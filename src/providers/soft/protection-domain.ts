@@ -1,4 +1,3 @@
-import { UnsupportedError } from '../../native/index.ts'
 import { Access } from '../access.ts'
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import type { ProviderMemoryRegion, ProviderProtectionDomain } from '../contract.ts'
@@ -17,47 +16,50 @@ import type {
 import { makeSoon, type ProviderPending } from '../pending.ts'
 import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
-import { checkAccess } from '../soft/memory-access.ts'
-import type { OwnThreadDomain } from '../soft/own-thread-domain.ts'
-import { checkWindowType } from '../soft/window-rules.ts'
 import type { ProviderXrcDomain } from '../xrc-domain.ts'
-import { ShmAddressHandle } from './address-handle.ts'
-import type { ShmDevice } from './device.ts'
-import type { ShmDeviceMemory } from './device-memory.ts'
-import { ShmIndirectKey } from './indirect-key.ts'
-import {
-  allocateBacking,
-  type Backing,
-  registeredBacking,
-  wholeProcessBacking,
-  zeroBasedBacking,
-} from './memory-backing.ts'
-import { ShmMemoryRegion } from './memory-region.ts'
-import { ShmMemoryWindow } from './memory-window.ts'
-import { OpenedBlock } from './opened-block.ts'
-import { prefetch } from './prefetch.ts'
-import { ShmQueuePair } from './queue-pair.ts'
-import { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
-import type { ShmXrcDomain } from './xrc-domain.ts'
+import type { Backing, Backings } from './backings.ts'
+import type { SoftDeviceMemory } from './device-memory.ts'
+import { type PieceRoom, SoftIndirectKey } from './indirect-key.ts'
+import { checkAccess } from './memory-access.ts'
+import type { MemoryDevice } from './memory-operations.ts'
+import { SoftMemoryRegion } from './memory-region.ts'
+import { SoftMemoryWindow } from './memory-window.ts'
+import type { OwnThreadDomain } from './own-thread-domain.ts'
+import { checkWindowType } from './window-rules.ts'
+
+/** A device, and what its medium makes in a domain. */
+export interface DomainDevice extends MemoryDevice {
+  readonly backings: Backings
+  readonly domains: Set<SoftProtectionDomain>
+  makePieceRoom(maxPieces: number): PieceRoom
+  peersOutside(pairNumber?: number): boolean
+  awaitPeersOutside(verb: string, pairNumber?: number): void
+  makeQueuePair(domain: SoftProtectionDomain, options: ProviderQueuePairOptions): ProviderQueuePair
+  openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair
+  makeSharedReceiveQueue(
+    domain: SoftProtectionDomain,
+    options: ProviderSharedReceiveQueueOptions,
+  ): ProviderSharedReceiveQueue
+  makeAddressHandle(domain: SoftProtectionDomain, vector: AddressVector): ProviderAddressHandle
+}
 
 /** A protection domain: an id that keys and queue pairs must share. */
-export class ShmProtectionDomain implements ProviderProtectionDomain {
-  readonly device: ShmDevice
+export class SoftProtectionDomain implements ProviderProtectionDomain {
+  readonly device: DomainDevice
   readonly id: number
-  readonly memories: Set<ShmMemoryRegion> = new Set<ShmMemoryRegion>()
-  readonly openedPairs: Set<OpenedBlock> = new Set<OpenedBlock>()
-  readonly sharedReceiveQueues: Set<ShmSharedReceiveQueue> = new Set<ShmSharedReceiveQueue>()
-  readonly addressHandles: Set<ShmAddressHandle> = new Set<ShmAddressHandle>()
-  readonly queuePairs: Set<ShmQueuePair> = new Set<ShmQueuePair>()
-  readonly windows: Set<ShmMemoryWindow> = new Set<ShmMemoryWindow>()
-  readonly indirectKeys: Set<ShmIndirectKey> = new Set<ShmIndirectKey>()
+  readonly memories: Set<SoftMemoryRegion> = new Set<SoftMemoryRegion>()
+  readonly sharedReceiveQueues: Set<ProviderSharedReceiveQueue> = new Set<ProviderSharedReceiveQueue>()
+  readonly addressHandles: Set<ProviderAddressHandle> = new Set<ProviderAddressHandle>()
+  readonly queuePairs: Set<ProviderQueuePair> = new Set<ProviderQueuePair>()
+  readonly windows: Set<SoftMemoryWindow> = new Set<SoftMemoryWindow>()
+  readonly indirectKeys: Set<SoftIndirectKey> = new Set<SoftIndirectKey>()
 
   /** Domains that share this one's id. */
-  readonly parents: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
-  readonly #base: ShmProtectionDomain | undefined
+  readonly parents: Set<SoftProtectionDomain> = new Set<SoftProtectionDomain>()
+  readonly #base: SoftProtectionDomain | undefined
   readonly #threadDomain: OwnThreadDomain | undefined
 
-  constructor(device: ShmDevice, id: number, base?: ShmProtectionDomain, threadDomain?: OwnThreadDomain) {
+  constructor(device: DomainDevice, id: number, base?: SoftProtectionDomain, threadDomain?: OwnThreadDomain) {
     this.device = device
     this.id = id
     this.#base = base
@@ -67,12 +69,12 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
 
   allocate(lengthBytes: number, access: number, options: AllocateOptions): ProviderMemoryRegion {
     checkAccess('ibv_reg_mr', access)
-    return this.#add(allocateBacking('ibv_reg_mr', lengthBytes, options), access)
+    return this.#add(this.device.backings.allocate('ibv_reg_mr', lengthBytes, options), access)
   }
 
   register(buffer: Uint8Array, access: number, origin: BufferOrigin | undefined): ProviderMemoryRegion {
     checkAccess('ibv_reg_mr', access)
-    return this.#add(registeredBacking(this.device, buffer, access, origin), access)
+    return this.#add(this.device.backings.register(buffer, access, origin), access)
   }
 
   allocateAsync(lengthBytes: number, access: number, options: AllocateOptions): ProviderPending<ProviderMemoryRegion> {
@@ -94,7 +96,7 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
     access: number,
   ): ProviderMemoryRegion {
     checkAccess('ibv_reg_dm_mr', access)
-    const owner = memory as ShmDeviceMemory
+    const owner = memory as SoftDeviceMemory
     const region = this.#add(owner.part(offset, length), access)
     owner.regions.add(region)
     return region
@@ -102,63 +104,56 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
 
   registerImplicit(access: number): ProviderMemoryRegion {
     checkAccess('ibv_reg_mr', access)
-    if ((access & Access.RemoteAtomic) !== 0)
-      throw new UnsupportedError(
-        'ibv_reg_mr: remote atomics need memory that peers can map, and peers cannot map a whole address space',
-      )
-    this.device.requireProcessCopy('ibv_reg_mr')
-    return this.#add(wholeProcessBacking(), access | Access.OnDemand)
+    return this.#add(this.device.backings.wholeProcess(access), access | Access.OnDemand)
   }
 
   registerPhysical(access: number): ProviderMemoryRegion {
     checkAccess('ibv_exp_reg_mr', access)
-    const { bytes, origin } = this.device.physicalMemory()
-    return this.#add(zeroBasedBacking(bytes, origin, true), access)
+    return this.#add(this.device.backings.physical(), access)
   }
 
   advise(advice: Advice, _flush: boolean, ranges: readonly AdvisedRange[]): void {
-    for (const range of ranges) prefetch(this.device.keys, this.id, advice, range)
+    for (const range of ranges) this.device.keys.advise(this.id, advice, range)
   }
 
   createMemoryWindow(type: MemoryWindowType): ProviderMemoryWindow {
     checkWindowType(type)
-    const window = new ShmMemoryWindow(this, type)
+    const window = new SoftMemoryWindow(this, type)
     this.windows.add(window)
     return window
   }
 
   createIndirectKey(maxPieces: number): ProviderIndirectKey {
-    const key = new ShmIndirectKey(this, maxPieces)
+    const key = new SoftIndirectKey(this, maxPieces)
     this.indirectKeys.add(key)
     return key
   }
 
   createQueuePair(options: ProviderQueuePairOptions): ProviderQueuePair {
-    const pair = new ShmQueuePair(this, options)
+    const pair = this.device.makeQueuePair(this, options)
     this.queuePairs.add(pair)
     return pair
   }
 
   /** A parent domain behaves like its base: one thread uses all its objects anyway. */
   createParentDomain(threadDomain: ProviderThreadDomain | undefined): ProviderProtectionDomain {
-    const parent = new ShmProtectionDomain(this.device, this.id, this, threadDomain as OwnThreadDomain | undefined)
+    const parent = new SoftProtectionDomain(this.device, this.id, this, threadDomain as OwnThreadDomain | undefined)
     this.parents.add(parent)
     return parent
   }
 
   openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
-    return new OpenedBlock(this.device, domain as ShmXrcDomain, number, this.openedPairs)
+    return this.device.openQueuePair(domain, number)
   }
 
   createSharedReceiveQueue(options: ProviderSharedReceiveQueueOptions): ProviderSharedReceiveQueue {
-    const queue = new ShmSharedReceiveQueue(this, options)
+    const queue = this.device.makeSharedReceiveQueue(this, options)
     this.sharedReceiveQueues.add(queue)
     return queue
   }
 
   createAddressHandle(vector: AddressVector): ProviderAddressHandle {
-    const handle = new ShmAddressHandle(this, vector, this.device.nextAddressHandle())
-    this.device.addressHandles.set(handle.token, handle)
+    const handle = this.device.makeAddressHandle(this, vector)
     this.addressHandles.add(handle)
     return handle
   }
@@ -184,8 +179,8 @@ export class ShmProtectionDomain implements ProviderProtectionDomain {
     siblings.delete(this)
   }
 
-  #add(backing: Backing, access: number): ShmMemoryRegion {
-    const region = new ShmMemoryRegion(this, backing, access)
+  #add(backing: Backing, access: number): SoftMemoryRegion {
+    const region = new SoftMemoryRegion(this, backing, access)
     this.memories.add(region)
     return region
   }
