@@ -2,20 +2,12 @@ import { AsyncEventType } from '../async-event.ts'
 import { CompletionBatch } from '../completion-batch.ts'
 import type { ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import type { CompletionOwner } from '../soft/completion-owner.ts'
 import type { ShmCompletionChannel } from './completion-channel.ts'
 import type { ShmDevice } from './device.ts'
 import { checkDepth } from './device-attributes.ts'
 import { powerOfTwoAtLeast, QUEUE_WORDS, QueueWord } from './layout.ts'
 import { pipeInode } from './pipe.ts'
-
-/** The owner of a completion: a queue pair, or a stand-in for one of another process. */
-export interface CompletionOwner {
-  readonly number: number
-  /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
-  readonly generation: number
-  retireSends(count: number): void
-  retireReceive(): void
-}
 
 /** A ring of receives whose next result can be seen in place. */
 export interface ArrivalRing {

@@ -4,6 +4,7 @@ import type { Gid } from '../gid.ts'
 import type { PairCapabilities } from '../pair-capabilities.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
 import { DEVICE_MEMORY_BYTES } from '../soft/device-memory.ts'
+import { MAX_MULTICAST_GROUPS } from '../soft/memberships.ts'
 import { MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
 import {
   MAX_COMPLETION_QUEUES,
@@ -23,7 +24,6 @@ export const MAX_DATAGRAM_BYTES = 4096
  * Address handles and protection domains are plain objects of this process. The limit only tells a leak from a plan.
  */
 const MANY: number = 1 << 16
-export const MAX_MULTICAST_GROUPS = 1024
 
 /** The initiator's processor writes, and may be stopped in the middle of it, so rights are advisory. */
 export const shmCapabilities: PairCapabilities = {

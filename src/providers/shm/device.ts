@@ -15,6 +15,7 @@ import { SoftDeviceMemory } from '../soft/device-memory.ts'
 import type { PieceRoom, SoftIndirectKey } from '../soft/indirect-key.ts'
 import type { SoftMemoryRegion } from '../soft/memory-region.ts'
 import type { SoftMemoryWindow } from '../soft/memory-window.ts'
+import { OpenedPair } from '../soft/opened-pair.ts'
 import { OwnThreadDomain } from '../soft/own-thread-domain.ts'
 import { type DomainDevice, SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { Tokens } from '../soft/tokens.ts'
@@ -24,7 +25,7 @@ import { ShmAsyncEvents } from './async-events.ts'
 import { ShmBackings } from './backings.ts'
 import { ShmCompletionChannel } from './completion-channel.ts'
 import { ShmCompletionQueue } from './completion-queue.ts'
-import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
+import { checkDepth, deviceAttributes, gidEntries, portAttributes, shmCapabilities } from './device-attributes.ts'
 import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
 import { OpenedBlock } from './opened-block.ts'
 import type { OwnBlock } from './own-block.ts'
@@ -181,7 +182,8 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
   }
 
   openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
-    return new OpenedBlock(this, domain as ShmXrcDomain, number)
+    const block = new OpenedBlock(this, domain as ShmXrcDomain, number)
+    return new OpenedPair('shm', shmCapabilities, block, () => block.close())
   }
 
   makeSharedReceiveQueue(

@@ -5,6 +5,7 @@ import { CompletionFlag, CompletionOpcode, Opcode, RequestFlag } from '../opcode
 import { changeAtomically } from '../soft/atomic.ts'
 import type { MemoryOperations } from '../soft/memory-operations.ts'
 import { Outcome } from '../soft/outcome.ts'
+import { isAtomic, receiveFlags } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Inbox } from './inbox.ts'
 import { BlockKind, BlockWord, MAX_MESSAGE_BYTES } from './layout.ts'
@@ -451,20 +452,6 @@ export class Initiator {
 const NOTHING_POSTED: number = Outcome.NoReceive
 /** For copies whose source view is not worth keeping. */
 const unremembered = new EncodedRequest(1)
-
-function isAtomic(opcode: number): boolean {
-  return (
-    opcode === Opcode.CompareSwap ||
-    opcode === Opcode.FetchAdd ||
-    opcode === Opcode.MaskedCompareSwap ||
-    opcode === Opcode.MaskedFetchAdd
-  )
-}
-
-function receiveFlags(opcode: number): number {
-  if (opcode === Opcode.SendWithImmediate) return CompletionFlag.WithImmediate
-  return opcode === Opcode.SendWithInvalidate ? CompletionFlag.WithInvalidate : 0
-}
 
 function isAboutMemory(status: number): boolean {
   return status === CompletionStatus.RemoteAccessError || status === CompletionStatus.RemoteOperationError

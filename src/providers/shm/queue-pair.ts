@@ -10,17 +10,18 @@ import type {
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
+import { Memberships } from '../soft/memberships.ts'
 import { MemoryOperations } from '../soft/memory-operations.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { checkModify, MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
-import { checkQueuePairOptions } from '../soft/queue-pair-options.ts'
-import { isUnanswered } from '../soft/service.ts'
+import { capacitiesOf, checkQueuePairOptions } from '../soft/queue-pair-options.ts'
+import { isFailed, isUnanswered } from '../soft/service.ts'
 import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { shmCapabilities } from './device-attributes.ts'
 import { Initiator } from './initiator.ts'
 import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
-import { MulticastMemberships } from './multicast.ts'
+import { joinGroup, leaveGroup } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
 import type { PairBlock } from './pair-block.ts'
 import { describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
@@ -56,7 +57,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   readonly #sendQueue: ShmCompletionQueue
   readonly #receiveQueue: ShmCompletionQueue | undefined
   readonly #xrcDomain: ShmXrcDomain | undefined
-  readonly #memberships: MulticastMemberships
+  readonly #memberships: Memberships
   readonly #own: OwnBlock
   readonly #block: PairBlock
   readonly #sending: Sending
@@ -102,7 +103,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     const parts = { device, initiator, block: this.#block, number, domainId: domain.id }
     this.#transport = makeTransport(this.type, parts)
     this.#sending = new Sending(this, options, { initiator, transport: this.#transport, memoryOperations })
-    this.#memberships = new MulticastMemberships(device.gid, this.number)
+    this.#memberships = new Memberships({ join: joinGroup, leave: leaveGroup }, this.type, { gid: device.gid, number })
     if (options.sendQueue !== undefined) this.#sendQueue.senders.add(this)
     this.#receiveQueue?.addReceiver(this)
     if (shared !== undefined) this.#receiveQueue?.addShared(shared)
@@ -155,10 +156,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   }
 
   destroy(): void {
-    if (this.#memberships.size > 0) {
-      const what = `attached to ${this.#memberships.size} multicast groups; detach it first`
-      throw new VerbsError('ibv_destroy_qp', Errno.EBUSY, what)
-    }
+    this.#memberships.refuseDestroy()
     this.#leaveConnection('ibv_destroy_qp')
     this.#sendQueue?.senders.delete(this)
     this.#receiveQueue?.removeReceiver(this)
@@ -172,12 +170,10 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   }
 
   attachMulticast(group: Gid): void {
-    this.#requireDatagrams('ibv_attach_mcast')
     this.#memberships.attach(group)
   }
 
   detachMulticast(group: Gid): void {
-    this.#requireDatagrams('ibv_detach_mcast')
     this.#memberships.detach(group)
   }
 
@@ -410,11 +406,6 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     words[BlockWord.QueueKey] = queueKey ?? 0
   }
 
-  #requireDatagrams(verb: string): void {
-    if (this.type !== 'ud')
-      throw new VerbsError(verb, Errno.EINVAL, `queue pairs of type ${this.type} take no datagrams; use 'ud'`)
-  }
-
   #wakeSender(): void {
     const { peer } = this.#transport
     if (peer?.isSelf === false) peer.ring()
@@ -458,13 +449,3 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
 
 /** Words that the connected peer writes. */
 const peerWords = [BlockWord.Fault, BlockWord.Waiting, BlockWord.Inside, BlockWord.Found] as const
-
-/** States in which what is posted to the send queue is flushed. */
-function isFailed(state: QueuePairState): boolean {
-  return state === QueuePairState.Error || state === QueuePairState.SendQueueError
-}
-
-function capacitiesOf(options: ProviderQueuePairOptions): QueuePairCapacities {
-  const { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
-  return { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
-}

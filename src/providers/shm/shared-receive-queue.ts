@@ -7,10 +7,11 @@ import type {
   ProviderSharedReceiveQueueOptions,
   SharedReceiveQueueAttributes,
 } from '../shared-receive-queue.ts'
+import { type CompletionOwner, FREES_NOTHING } from '../soft/completion-owner.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { ClaimedRing } from './claimed-ring.ts'
-import { completeReceive, FREES_NOTHING } from './complete-receive.ts'
-import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
+import { completeReceive } from './complete-receive.ts'
+import type { ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
 import { BlockKind, BlockWord, MAX_REQUESTS, MAX_SEGMENTS, RESULT_WORDS, ResultWord, stateWord } from './layout.ts'
 import { OwnBlock } from './own-block.ts'

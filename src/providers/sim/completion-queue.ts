@@ -2,18 +2,10 @@ import { AsyncEventType } from '../async-event.ts'
 import type { CompletionBatch } from '../completion-batch.ts'
 import type { ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import { type CompletionOwner, FREES_RECEIVE } from '../soft/completion-owner.ts'
 import type { SimCompletionChannel } from './completion-channel.ts'
 import type { SimContext } from './context.ts'
 import { checkDepth } from './device-attributes.ts'
-
-/** The owner of a completion. */
-export interface CompletionOwner {
-  readonly number: number
-  /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
-  readonly generation: number
-  retireSends(count: number): void
-  retireReceive(): void
-}
 
 /** What feeds a completion queue. */
 export interface CompletionSource {
@@ -21,10 +13,6 @@ export interface CompletionSource {
   /** The queue is overrun. */
   overrun(): void
 }
-
-/** What polling a completion frees: that many send slots, or, for this value, one receive slot. */
-export const FREES_RECEIVE = 0
-export const FREES_NOTHING = -1
 
 /** One completion. */
 export interface CompletionRow {

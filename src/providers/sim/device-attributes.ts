@@ -4,6 +4,7 @@ import type { Gid } from '../gid.ts'
 import type { PairCapabilities } from '../pair-capabilities.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
 import { DEVICE_MEMORY_BYTES } from '../soft/device-memory.ts'
+import { MAX_MULTICAST_GROUPS } from '../soft/memberships.ts'
 import { MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
 import { MAX_KEYS } from './key-table.ts'
 
@@ -11,7 +12,6 @@ export const MAX_REQUESTS: number = 1 << 16
 export const MAX_SEGMENTS = 32
 export const MAX_INLINE_BYTES = 1024
 export const MAX_MTU = 4096
-export const MAX_MULTICAST_GROUPS = 1024
 const MAX_COMPLETIONS: number = 1 << 22
 const MAX_MESSAGE_BYTES: number = 2 ** 31
 /** Objects of this process. The limit only tells a leak from a plan. */

@@ -12,6 +12,7 @@ import { SoftDeviceMemory } from '../soft/device-memory.ts'
 import type { PieceRoom, SoftIndirectKey } from '../soft/indirect-key.ts'
 import type { SoftMemoryRegion } from '../soft/memory-region.ts'
 import type { SoftMemoryWindow } from '../soft/memory-window.ts'
+import { noPairOf, OpenedPair } from '../soft/opened-pair.ts'
 import { OwnThreadDomain } from '../soft/own-thread-domain.ts'
 import { type DomainDevice, SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { Tokens } from '../soft/tokens.ts'
@@ -23,12 +24,11 @@ import { SimBackings } from './backings.ts'
 import { SimCompletionChannel } from './completion-channel.ts'
 import { SimCompletionQueue } from './completion-queue.ts'
 import type { SimClusterContext } from './context.ts'
-import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
+import { checkDepth, deviceAttributes, gidEntries, portAttributes, simCapabilities } from './device-attributes.ts'
 import { Dma } from './dma.ts'
 import type { Host, HostListener } from './host.ts'
 import { KeyTable } from './key-table.ts'
 import type { Network } from './network.ts'
-import { OpenedPair } from './opened-pair.ts'
 import type { Piece } from './piece-list.ts'
 import { SimQueuePair } from './queue-pair.ts'
 import { SimSharedReceiveQueue } from './shared-receive-queue.ts'
@@ -179,7 +179,9 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
   }
 
   openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
-    return new OpenedPair(domain as SimXrcDomain, number)
+    const pair = (domain as SimXrcDomain).members.pairs.get(number)
+    if (pair === undefined) throw noPairOf(number)
+    return new OpenedPair('sim', simCapabilities, pair, () => undefined)
   }
 
   makeSharedReceiveQueue(

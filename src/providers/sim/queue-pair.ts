@@ -11,25 +11,20 @@ import type {
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
+import { type CompletionOwner, FREES_NOTHING, FREES_RECEIVE } from '../soft/completion-owner.ts'
+import { Memberships } from '../soft/memberships.ts'
 import { type MemoryDevice, MemoryOperations } from '../soft/memory-operations.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { checkModify, MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
-import { checkQueuePairOptions, receivesItself } from '../soft/queue-pair-options.ts'
-import { isUnanswered, refusal } from '../soft/service.ts'
+import { capacitiesOf, checkQueuePairOptions, receivesItself } from '../soft/queue-pair-options.ts'
+import { isFailed, isUnanswered, refusal } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { AddressDevice } from './address-handle.ts'
 import { CompletionOrder } from './completion-order.ts'
-import {
-  type CompletionOwner,
-  type CompletionSource,
-  FREES_NOTHING,
-  FREES_RECEIVE,
-  type SimCompletionQueue,
-} from './completion-queue.ts'
+import type { CompletionSource, SimCompletionQueue } from './completion-queue.ts'
 import { ConnectedDestination, type Destination, NamedDestination } from './destination.ts'
 import { MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, simCapabilities } from './device-attributes.ts'
 import { Inbound } from './inbound.ts'
-import { Memberships } from './memberships.ts'
 import { type Message, type Packet, PacketKind } from './packet.ts'
 import { ReceiveQueue } from './receive-queue.ts'
 import { Requester, type RequesterOwner } from './requester.ts'
@@ -98,7 +93,7 @@ export class SimQueuePair
   constructor(device: PairDevice, domain: SoftProtectionDomain, options: ProviderQueuePairOptions) {
     const shared = options.sharedReceiveQueue as SimSharedReceiveQueue | undefined
     checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
-    const { type, maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
+    const { type, maxReceiveRequests, maxReceiveSegments } = options
     this.#domain = domain
     this.device = device
     this.domainId = domain.id
@@ -107,7 +102,7 @@ export class SimQueuePair
     this.datagrams = type === 'ud'
     this.oneAtATime = type === 'dci'
     this.dcAccessKey = options.dcAccessKey
-    this.capacities = { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
+    this.capacities = capacitiesOf(options)
     this.capabilities = capabilitiesOfType(options.type, simCapabilities)
     this.#signalAll = options.signalAll
     this.#sendQueue = options.sendQueue as SimCompletionQueue | undefined
@@ -119,7 +114,7 @@ export class SimQueuePair
       : undefined
     this.number = device.addPair(this)
     this.memoryOperations = new MemoryOperations(device, domain.id, this.number)
-    this.#memberships = new Memberships(device, this.number)
+    this.#memberships = new Memberships(device.cluster, type, { gid: device.gid, number: this.number })
     this.#destination = new NamedDestination(device, domain.id, this.datagrams)
     this.#inbound = new Inbound(this)
     this.#sendOrder = new CompletionOrder(device.host, 'completion.send')
@@ -196,10 +191,7 @@ export class SimQueuePair
   }
 
   destroy(): void {
-    if (this.#memberships.size > 0) {
-      const what = `attached to ${this.#memberships.size} multicast groups; detach it first`
-      throw new VerbsError('ibv_destroy_qp', Errno.EBUSY, what)
-    }
+    this.#memberships.refuseDestroy()
     this.#forget()
     this.state = QueuePairState.Reset
     this.#sendQueue?.sources.delete(this)
@@ -218,12 +210,10 @@ export class SimQueuePair
   }
 
   attachMulticast(group: Gid): void {
-    this.#requireDatagrams('ibv_attach_mcast')
     this.#memberships.attach(group)
   }
 
   detachMulticast(group: Gid): void {
-    this.#requireDatagrams('ibv_detach_mcast')
     this.#memberships.detach(group)
   }
 
@@ -429,11 +419,6 @@ export class SimQueuePair
     this.#uncovered = 0
   }
 
-  #requireDatagrams(verb: string): void {
-    if (this.type !== 'ud')
-      throw new VerbsError(verb, Errno.EINVAL, `queue pairs of type ${this.type} take no datagrams; use 'ud'`)
-  }
-
   // ---- completions
   // -----------------------------------------------------------------------------------------------------------------
 
@@ -484,9 +469,4 @@ export class SimQueuePair
         solicited: false,
       })
   }
-}
-
-/** States in which what is posted to the send queue is flushed. */
-function isFailed(state: QueuePairState): boolean {
-  return state === QueuePairState.Error || state === QueuePairState.SendQueueError
 }

@@ -3,6 +3,7 @@ import { Opcode, RequestFlag } from '../opcode.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import type { MemoryOperations } from '../soft/memory-operations.ts'
 import { answerTimeoutMs, rnrTimerMs } from '../soft/rnr-timer.ts'
+import { isAtomic } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimContext } from './context.ts'
 import type { Destination } from './destination.ts'
@@ -19,7 +20,7 @@ import {
   psnAhead,
 } from './packet.ts'
 import type { PieceList } from './piece-list.ts'
-import { isAtomic, type SendEntry } from './send-entry.ts'
+import type { SendEntry } from './send-entry.ts'
 import { SendingPace } from './sending-pace.ts'
 
 const NS_PER_MS = 1e6

@@ -3,6 +3,7 @@ import type { Gid } from '../gid.ts'
 import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
 import { changeAtomically } from '../soft/atomic.ts'
 import { invalidateKey } from '../soft/memory-operations.ts'
+import { isAtomic, receiveFlags } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimCompletionQueue } from './completion-queue.ts'
 import type { SimContext } from './context.ts'
@@ -11,7 +12,6 @@ import { type Flow, type Message, NO_BYTES, type Packet, PacketKind, psnAfter, p
 import { PieceList } from './piece-list.ts'
 import type { ReceiveSource } from './receive-queue.ts'
 import type { ReceiveRequest } from './receive-request.ts'
-import { isAtomic } from './send-entry.ts'
 
 /**
  * How many answers to atomics are kept in case they are repeated. IB specification 9.4.5: as many as there are READ
@@ -484,11 +484,6 @@ export class Responder {
 /** A SEND consumes a receive request with its first packet. */
 function takesReceiveFirst(opcode: number): boolean {
   return opcode === Opcode.Send || opcode === Opcode.SendWithImmediate || opcode === Opcode.SendWithInvalidate
-}
-
-function receiveFlags(opcode: number): number {
-  if (opcode === Opcode.SendWithImmediate) return CompletionFlag.WithImmediate
-  return opcode === Opcode.SendWithInvalidate ? CompletionFlag.WithInvalidate : 0
 }
 
 function put(list: PieceList, bytes: Uint8Array): void {

@@ -1,6 +1,6 @@
 import { shown } from '../../native/index.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { ProviderQueuePairOptions } from '../queue-pair-contract.ts'
+import type { ProviderQueuePairOptions, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
 
 /** Types with a receive queue of their own, unless a shared one takes its place. */
@@ -58,4 +58,9 @@ function checkParts(options: ProviderQueuePairOptions, sharedIsXrc: boolean): vo
 
 function refuseIf(wrong: boolean, why: string): void {
   if (wrong) throw new VerbsError('ibv_create_qp', Errno.EINVAL, why)
+}
+
+export function capacitiesOf(options: ProviderQueuePairOptions): QueuePairCapacities {
+  const { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
+  return { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
 }

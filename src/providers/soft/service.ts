@@ -1,8 +1,8 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
-import { Opcode, RequestFlag } from '../opcode.ts'
+import { CompletionFlag, Opcode, RequestFlag } from '../opcode.ts'
 import type { QueuePairCapacities } from '../queue-pair-contract.ts'
-import type { QueuePairType } from '../queue-pair-state.ts'
+import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { MAX_PIECES } from './pieces.ts'
 
 function bits(...opcodes: readonly number[]): number {
@@ -59,6 +59,26 @@ function isOffered(opcode: number): boolean {
 /** True for types whose requests are not answered. */
 export function isUnanswered(type: QueuePairType): boolean {
   return type === 'uc' || type === 'ud'
+}
+
+/** States in which what is posted to the send queue is flushed. */
+export function isFailed(state: QueuePairState): boolean {
+  return state === QueuePairState.Error || state === QueuePairState.SendQueueError
+}
+
+export function isAtomic(opcode: number): boolean {
+  return (
+    opcode === Opcode.CompareSwap ||
+    opcode === Opcode.FetchAdd ||
+    opcode === Opcode.MaskedCompareSwap ||
+    opcode === Opcode.MaskedFetchAdd
+  )
+}
+
+/** The completion flags of the receive that a SEND of this opcode consumes. */
+export function receiveFlags(opcode: number): number {
+  if (opcode === Opcode.SendWithImmediate) return CompletionFlag.WithImmediate
+  return opcode === Opcode.SendWithInvalidate ? CompletionFlag.WithInvalidate : 0
 }
 
 /** Why a request may not be posted to a queue pair of that type, whatever its state. Returns 0 or an errno. */

@@ -3,8 +3,6 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { PairCapabilities } from '../pair-capabilities.ts'
 import type { ProviderQueuePair, QueuePairAttributes, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairState } from '../queue-pair-state.ts'
-import { simCapabilities } from './device-attributes.ts'
-import type { SimXrcDomain } from './xrc-domain.ts'
 
 /** It neither sends nor receives by itself. */
 const NOTHING: QueuePairCapacities = {
@@ -15,26 +13,33 @@ const NOTHING: QueuePairCapacities = {
   maxInlineBytes: 0,
 }
 
+/** An XRC receive queue pair, seen from outside. */
+interface SeenPair {
+  readonly number: number
+  readonly state: QueuePairState
+  query(): QueuePairAttributes
+}
+
 /**
  * A further handle on an XRC receive queue pair, found by its number. Only the process that created the queue pair
- * changes it, and it ends with that process.
+ * changes it. The queue pair ends with that process, since no kernel keeps it.
  */
 export class OpenedPair implements ProviderQueuePair {
   readonly number: number
   readonly type = 'xrc-receive'
   readonly capacities: QueuePairCapacities = NOTHING
-  readonly capabilities: PairCapabilities = simCapabilities
+  readonly capabilities: PairCapabilities
   readonly lastErrno: number = Errno.EINVAL
-  readonly #pair: ProviderQueuePair
+  readonly #provider: string
+  readonly #pair: SeenPair
+  readonly #close: () => void
 
-  constructor(domain: SimXrcDomain, number: number) {
-    const pair = domain.members.pairs.get(number)
-    if (pair === undefined) {
-      const what = `the XRC domain has no receive queue pair of number ${number}`
-      throw new VerbsError('ibv_open_qp', Errno.EINVAL, what)
-    }
-    this.number = number
+  constructor(provider: string, capabilities: PairCapabilities, pair: SeenPair, close: () => void) {
+    this.number = pair.number
+    this.capabilities = capabilities
+    this.#provider = provider
     this.#pair = pair
+    this.#close = close
   }
 
   get state(): QueuePairState {
@@ -42,9 +47,8 @@ export class OpenedPair implements ProviderQueuePair {
   }
 
   modify(): void {
-    throw new UnsupportedError(
-      'ibv_modify_qp: on sim, only the process that created an XRC receive queue pair can change it',
-    )
+    const what = 'only the process that created an XRC receive queue pair can change it'
+    throw new UnsupportedError(`ibv_modify_qp: on ${this.#provider}, ${what}`)
   }
 
   async modifyAsync(): Promise<void> {
@@ -80,6 +84,11 @@ export class OpenedPair implements ProviderQueuePair {
   }
 
   destroy(): void {
-    return
+    this.#close()
   }
+}
+
+export function noPairOf(number: number): VerbsError {
+  const what = `the XRC domain has no receive queue pair of number ${number}`
+  return new VerbsError('ibv_open_qp', Errno.EINVAL, what)
 }
