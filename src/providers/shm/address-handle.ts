@@ -3,7 +3,6 @@ import { Errno, VerbsError } from '../errors.ts'
 import { isMulticast } from '../gid.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import type { ShmDevice } from './device.ts'
-import { checkPort } from './device-attributes.ts'
 import { decodeGid } from './gid.ts'
 import type { PeerDevice } from './peer-device.ts'
 import { reachable } from './visiting.ts'
@@ -17,6 +16,7 @@ export class ShmAddressHandle implements ProviderAddressHandle {
   #peer: PeerDevice | undefined
 
   constructor(device: ShmDevice, domain: SoftProtectionDomain, vector: AddressVector) {
+    device.port.check('ibv_create_ah', vector.port ?? 1)
     checkVector(vector)
     this.#device = device
     this.domain = domain
@@ -44,7 +44,6 @@ export class ShmAddressHandle implements ProviderAddressHandle {
 }
 
 function checkVector(vector: AddressVector): void {
-  checkPort('ibv_create_ah', vector.port ?? 1)
   if (vector.global === false)
     refuse('shared memory has no local identifiers: an address handle needs its global route header')
   if ((vector.sourceGidIndex ?? 0) !== 0) refuse(`the shm device has gid 0 only, not ${vector.sourceGidIndex}`)

@@ -1,6 +1,7 @@
 import type { CompletionOwner } from '../soft/completion-owner.ts'
+import { MAX_MESSAGE_BYTES } from '../soft/limits.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
-import { MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
+import { RESULT_WORDS, ResultWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 
 /**

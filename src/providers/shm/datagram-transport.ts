@@ -3,10 +3,10 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { type Gid, isMulticast } from '../gid.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { GlobalRoute } from '../soft/global-route.ts'
+import { MAX_MTU } from '../soft/limits.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
 import type { ShmDevice } from './device.ts'
-import { MAX_DATAGRAM_BYTES } from './device-attributes.ts'
 import type { Inbox } from './inbox.ts'
 import type { Initiator } from './initiator.ts'
 import { BlockKind, BlockWord } from './layout.ts'
@@ -63,7 +63,7 @@ export class DatagramTransport implements Transport {
     const handle = this.#handleOf(request)
     const bytes = this.#initiator.gathered
     // Longer than a packet: nothing is sent, which is not an error (C10-93.1.1).
-    if (handle === undefined || bytes > MAX_DATAGRAM_BYTES) return CompletionStatus.Success
+    if (handle === undefined || bytes > MAX_MTU) return CompletionStatus.Success
     this.#route.describe(handle.vector, bytes)
     const { gid } = handle.vector
     if (isMulticast(gid)) this.#sendToGroup(request, gid)

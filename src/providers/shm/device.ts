@@ -11,26 +11,30 @@ import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contr
 import type { GidEntry, PortAttributes } from '../port.ts'
 import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
+import { SoftAsyncEvents } from '../soft/async-events.ts'
+import { checkNewQueue } from '../soft/completion-queue-rules.ts'
+import { deviceAttributes } from '../soft/device-attributes.ts'
 import { SoftDeviceMemory } from '../soft/device-memory.ts'
 import type { PieceRoom, SoftIndirectKey } from '../soft/indirect-key.ts'
 import type { SoftMemoryRegion } from '../soft/memory-region.ts'
 import type { SoftMemoryWindow } from '../soft/memory-window.ts'
+import { OnlyPort } from '../soft/only-port.ts'
 import { OpenedPair } from '../soft/opened-pair.ts'
 import { OwnThreadDomain } from '../soft/own-thread-domain.ts'
 import { type DomainDevice, SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { Tokens } from '../soft/tokens.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import { ShmAddressHandle } from './address-handle.ts'
-import { ShmAsyncEvents } from './async-events.ts'
 import { ShmBackings } from './backings.ts'
+import { shmCapabilities } from './capabilities.ts'
 import { ShmCompletionChannel } from './completion-channel.ts'
 import { ShmCompletionQueue } from './completion-queue.ts'
-import { checkDepth, deviceAttributes, gidEntries, portAttributes, shmCapabilities } from './device-attributes.ts'
 import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
 import { OpenedBlock } from './opened-block.ts'
 import type { OwnBlock } from './own-block.ts'
 import { PeerDevice } from './peer-device.ts'
 import { PiecePages } from './piece-pages.ts'
+import { PipeSignal } from './pipe-signal.ts'
 import { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
 import { SharedKeyTable } from './shared-key-table.ts'
@@ -54,7 +58,9 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
   readonly attributes: DeviceAttributes
   readonly segment: Segment
   readonly keys: SharedKeyTable
-  readonly events: ShmAsyncEvents
+  readonly events: SoftAsyncEvents
+  readonly port: OnlyPort
+  readonly #eventSignal: PipeSignal
   readonly visitors: Visitors
   readonly xrcDomains: Set<ShmXrcDomain> = new Set<ShmXrcDomain>()
   readonly domains: Set<SoftProtectionDomain> = new Set<SoftProtectionDomain>()
@@ -80,7 +86,14 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
   #timer: NodeJS.Timeout | undefined
 
   constructor(name: string, options: OpenDeviceOptions) {
-    this.attributes = deviceAttributes(name)
+    this.attributes = deviceAttributes({
+      name,
+      provider: 'shm',
+      maxQueuePairs: MAX_QUEUE_PAIRS,
+      maxCompletionQueues: MAX_COMPLETION_QUEUES,
+      atomics: 'global',
+      linkLayer: 'shared-memory',
+    })
     this.backings = new ShmBackings(options)
     this.#doorbell = native.createPipe()
     let segment: Segment | undefined
@@ -88,7 +101,9 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
       segment = new Segment(this.#doorbell[1])
       this.segment = segment
       this.keys = new SharedKeyTable(segment)
-      this.events = new ShmAsyncEvents(this)
+      this.port = new OnlyPort('the shm device', 'shared-memory', 'shared-memory', segment.gid)
+      this.#eventSignal = new PipeSignal(this.watch)
+      this.events = new SoftAsyncEvents(this.#eventSignal)
       this.visitors = new Visitors(segment)
     } catch (error) {
       segment?.close()
@@ -104,15 +119,16 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
   }
 
   get asyncDescriptor(): number {
-    return this.events.descriptor
+    return this.#eventSignal.descriptor
   }
 
   queryPort(port: number): PortAttributes {
-    return portAttributes(port)
+    // It is up as long as the process lives. Memory has no lanes, so its speed has no meaning.
+    return this.port.query(port, true, 0)
   }
 
   gids(port: number): readonly GidEntry[] {
-    return gidEntries(port, this.gid)
+    return this.port.gids(port)
   }
 
   drainEvents(take: (event: ProviderAsyncEvent) => void): number {
@@ -120,7 +136,7 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
   }
 
   whenEvent(ready: () => void, keepAlive: boolean): () => void {
-    return this.events.whenReadable(ready, keepAlive)
+    return this.#eventSignal.wait(ready, keepAlive)
   }
 
   // ---- objects
@@ -151,9 +167,7 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
     channel: ProviderCompletionChannel | undefined,
     vector: number,
   ): ProviderCompletionQueue {
-    checkDepth('ibv_create_cq', depth)
-    if (vector !== 0)
-      throw new VerbsError('ibv_create_cq', Errno.EINVAL, `vector must be below completionVectors (1), not ${vector}`)
+    checkNewQueue(depth, vector)
     const index = lowestFree(this.#queues, MAX_COMPLETION_QUEUES)
     if (index < 0)
       throw new VerbsError('ibv_create_cq', Errno.ENOMEM, `all ${MAX_COMPLETION_QUEUES} completion queues are in use`)
@@ -266,7 +280,7 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
       throw new VerbsError('ibv_close_device', Errno.EBUSY, `${what} are still open`)
     }
     clearTimeout(this.#timer)
-    this.events.close()
+    this.#eventSignal.close()
     this.watch.close()
     this.segment.close()
     this.#releaseOwn()

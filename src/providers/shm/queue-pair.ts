@@ -10,17 +10,18 @@ import type {
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
+import { MAX_READ_ATOMIC } from '../soft/limits.ts'
 import { Memberships } from '../soft/memberships.ts'
 import { MemoryOperations } from '../soft/memory-operations.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
-import { checkModify, MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
+import { checkModify } from '../soft/queue-pair-attributes.ts'
 import { capacitiesOf, checkQueuePairOptions } from '../soft/queue-pair-options.ts'
 import { isFailed, isUnanswered } from '../soft/service.ts'
+import { shmCapabilities } from './capabilities.ts'
 import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
-import { shmCapabilities } from './device-attributes.ts'
 import { Initiator } from './initiator.ts'
-import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
+import { BlockWord, stateWord } from './layout.ts'
 import { joinGroup, leaveGroup } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
 import type { PairBlock } from './pair-block.ts'
@@ -32,7 +33,6 @@ import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { Transport } from './transport.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
-const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInlineBytes: MAX_INLINE_BYTES }
 /** How long RESET, destruction and deregistration wait for a peer in the middle of an access. */
 const INSIDE_TIMEOUT_MS = 1000
 
@@ -79,7 +79,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
 
   constructor(device: ShmDevice, domain: SoftProtectionDomain, options: ProviderQueuePairOptions) {
     const shared = options.sharedReceiveQueue as ShmSharedReceiveQueue | undefined
-    checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
+    checkQueuePairOptions(options, shared?.xrcDomain !== undefined)
     this.#domain = domain
     this.#device = device
     this.type = options.type

@@ -1,11 +1,19 @@
 import { randomInt } from 'node:crypto'
 import { Access } from '../access.ts'
-import { Errno, VerbsError } from '../errors.ts'
 import type { Advice, AdvisedRange } from '../memory-contract.ts'
-import type { Invalidatable, KeyedWindow, KeyFields, Keys } from '../soft/keys.ts'
+import {
+  type Invalidatable,
+  type KeyedWindow,
+  type KeyFields,
+  type Keys,
+  keyIndex,
+  makeKey,
+  noKeyLeft,
+} from '../soft/keys.ts'
+import { MAX_KEYS } from '../soft/limits.ts'
 import type { Pieces } from '../soft/pieces.ts'
 import type { ShmBacking } from './backings.ts'
-import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyKind, KeyWord, MAX_KEYS, NO_DESCRIPTOR } from './layout.ts'
+import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyKind, KeyWord, NO_DESCRIPTOR } from './layout.ts'
 import { prefetch } from './prefetch.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'
@@ -24,14 +32,6 @@ interface KeyedPieces extends KeyFields {
   readonly firstPage: number
 }
 
-/**
- * A key consists of ten random bits, the index of its entry (14 bits), and eight bits that change at every use of the
- * entry. For memory windows of type 2 the consumer chooses those eight.
- */
-export function keyIndex(key: number): number {
-  return (key >>> 8) & (MAX_KEYS - 1)
-}
-
 /** Keys of this device's segment: written here, read by every peer. */
 export class SharedKeyTable implements Keys {
   readonly #segment: Segment
@@ -48,12 +48,11 @@ export class SharedKeyTable implements Keys {
 
   reserve(verb: string, holder?: Invalidatable): number {
     const index = this.#free.shift() ?? this.#entries.length
-    if (index >= MAX_KEYS)
-      throw new VerbsError(verb, Errno.ENOMEM, `all ${MAX_KEYS} keys of this device are in use; close some memory`)
+    if (index >= MAX_KEYS) throw noKeyLeft(verb)
     // No holes in the array: looking up an element in an array with holes costs more.
     if (index === this.#entries.length) this.#entries.push(undefined)
     if (holder !== undefined) this.#holders.set(index, holder)
-    return ((randomInt(1 << 10) << 22) | (index << 8) | (1 + randomInt(255))) >>> 0
+    return makeKey(index, (limit) => randomInt(limit))
   }
 
   publishRegion({ key, address, length, access, domainId }: KeyFields, { span, origin }: ShmBacking): void {

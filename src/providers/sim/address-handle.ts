@@ -1,12 +1,13 @@
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { Errno, VerbsError } from '../errors.ts'
+import type { OnlyPort } from '../soft/only-port.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import type { Tokens } from '../soft/tokens.ts'
 import type { SimContext } from './context.ts'
-import { checkPort } from './device-attributes.ts'
 
 /** A device with its address handles. */
 export interface AddressDevice extends SimContext {
+  readonly port: OnlyPort
   readonly addressHandles: Tokens<SimAddressHandle>
 }
 
@@ -18,7 +19,7 @@ export class SimAddressHandle implements ProviderAddressHandle {
   readonly #device: AddressDevice
 
   constructor(device: AddressDevice, domain: SoftProtectionDomain, vector: AddressVector) {
-    checkPort('ibv_create_ah', vector.port ?? 1)
+    device.port.check('ibv_create_ah', vector.port ?? 1)
     if (vector.global === false) refuse('this device is Ethernet: an address handle needs its global route header')
     if ((vector.sourceGidIndex ?? 0) !== 0) refuse(`the device has gid 0 only, not ${vector.sourceGidIndex}`)
     this.#device = device

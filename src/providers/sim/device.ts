@@ -8,10 +8,15 @@ import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contr
 import type { GidEntry, PortAttributes } from '../port.ts'
 import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
+import { SoftAsyncEvents } from '../soft/async-events.ts'
+import { checkNewQueue } from '../soft/completion-queue-rules.ts'
+import { deviceAttributes } from '../soft/device-attributes.ts'
 import { SoftDeviceMemory } from '../soft/device-memory.ts'
 import type { PieceRoom, SoftIndirectKey } from '../soft/indirect-key.ts'
+import { MANY } from '../soft/limits.ts'
 import type { SoftMemoryRegion } from '../soft/memory-region.ts'
 import type { SoftMemoryWindow } from '../soft/memory-window.ts'
+import { OnlyPort } from '../soft/only-port.ts'
 import { noPairOf, OpenedPair } from '../soft/opened-pair.ts'
 import { OwnThreadDomain } from '../soft/own-thread-domain.ts'
 import { type DomainDevice, SoftProtectionDomain } from '../soft/protection-domain.ts'
@@ -19,12 +24,11 @@ import { Tokens } from '../soft/tokens.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import { SimAddressHandle } from './address-handle.ts'
 import { AddressSpace } from './address-space.ts'
-import { SimAsyncEvents } from './async-events.ts'
 import { SimBackings } from './backings.ts'
+import { simCapabilities } from './capabilities.ts'
 import { SimCompletionChannel } from './completion-channel.ts'
 import { SimCompletionQueue } from './completion-queue.ts'
 import type { SimClusterContext } from './context.ts'
-import { checkDepth, deviceAttributes, gidEntries, portAttributes, simCapabilities } from './device-attributes.ts'
 import { Dma } from './dma.ts'
 import type { Host, HostListener } from './host.ts'
 import { KeyTable } from './key-table.ts'
@@ -32,6 +36,7 @@ import type { Network } from './network.ts'
 import type { Piece } from './piece-list.ts'
 import { SimQueuePair } from './queue-pair.ts'
 import { SimSharedReceiveQueue } from './shared-receive-queue.ts'
+import { Signal } from './signal.ts'
 import type { Stream } from './stream.ts'
 import { SimXrcDomain, type XrcMembers } from './xrc-domain.ts'
 
@@ -60,7 +65,9 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
   readonly dma: Dma
   readonly backings: SimBackings
   readonly keys: KeyTable
-  readonly events: SimAsyncEvents = new SimAsyncEvents()
+  readonly eventSignal: Signal = new Signal()
+  readonly events: SoftAsyncEvents = new SoftAsyncEvents(this.eventSignal)
+  readonly port: OnlyPort
   readonly domains: Set<SoftProtectionDomain> = new Set<SoftProtectionDomain>()
   readonly channels: Set<SimCompletionChannel> = new Set<SimCompletionChannel>()
   readonly queues: Set<SimCompletionQueue> = new Set<SimCompletionQueue>()
@@ -80,7 +87,15 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
     this.host = host
     this.gid = gid
     this.network = cluster.network
-    this.attributes = deviceAttributes(name, cluster.atomics)
+    this.attributes = deviceAttributes({
+      name,
+      provider: 'sim',
+      maxQueuePairs: MANY,
+      maxCompletionQueues: MANY,
+      atomics: cluster.atomics,
+      linkLayer: 'ethernet',
+    })
+    this.port = new OnlyPort('a simulated device', 'ethernet', 'roce-v2', gid)
     this.dma = new Dma(host)
     const space = new AddressSpace()
     this.keys = new KeyTable(space, cluster.names)
@@ -90,15 +105,15 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
   }
 
   get asyncDescriptor(): number {
-    return this.events.signal.descriptor
+    return this.eventSignal.descriptor
   }
 
   queryPort(port: number): PortAttributes {
-    return portAttributes(port, this.host.linkUp, this.cluster.gigabitsPerSecond)
+    return this.port.query(port, this.host.linkUp, this.cluster.gigabitsPerSecond)
   }
 
   gids(port: number): readonly GidEntry[] {
-    return gidEntries(port, this.gid)
+    return this.port.gids(port)
   }
 
   drainEvents(take: (event: ProviderAsyncEvent) => void): number {
@@ -106,7 +121,7 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
   }
 
   whenEvent(ready: () => void): () => void {
-    return this.events.signal.wait(ready)
+    return this.eventSignal.wait(ready)
   }
 
   createProtectionDomain(): ProviderProtectionDomain {
@@ -126,9 +141,7 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
     channel: ProviderCompletionChannel | undefined,
     vector: number,
   ): ProviderCompletionQueue {
-    checkDepth('ibv_create_cq', depth)
-    if (vector !== 0)
-      throw new VerbsError('ibv_create_cq', Errno.EINVAL, `vector must be below completionVectors (1), not ${vector}`)
+    checkNewQueue(depth, vector)
     const queue = new SimCompletionQueue(this, depth, channel as SimCompletionChannel | undefined)
     this.queues.add(queue)
     return queue
@@ -163,7 +176,7 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
     }
     this.host.listeners.delete(this)
     this.network.devices.delete(this.gid)
-    this.events.signal.close()
+    this.eventSignal.close()
   }
 
   // ---- in a protection domain
@@ -250,7 +263,7 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
 
   whenReadable(descriptor: number, ready: () => void): (() => void) | undefined {
     for (const channel of this.channels) if (channel.isOn(descriptor)) return channel.whenReadable(ready)
-    return this.events.signal.isOn(descriptor) ? this.events.signal.wait(ready) : undefined
+    return this.eventSignal.isOn(descriptor) ? this.eventSignal.wait(ready) : undefined
   }
 
   linkChanged(up: boolean): void {

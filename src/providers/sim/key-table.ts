@@ -1,8 +1,17 @@
 import { Access } from '../access.ts'
-import { Errno, VerbsError } from '../errors.ts'
+import { Errno } from '../errors.ts'
 import { Advice, type AdvisedRange } from '../memory-contract.ts'
 import { checkAdvice, refuseAdvice } from '../soft/advice.ts'
-import type { Invalidatable, KeyedWindow, KeyFields, Keys } from '../soft/keys.ts'
+import {
+  type Invalidatable,
+  type KeyedWindow,
+  type KeyFields,
+  type Keys,
+  keyIndex,
+  makeKey,
+  noKeyLeft,
+} from '../soft/keys.ts'
+import { MAX_KEYS } from '../soft/limits.ts'
 import type { Pieces } from '../soft/pieces.ts'
 import type { AddressSpace } from './address-space.ts'
 import type { SimBacking } from './backings.ts'
@@ -34,13 +43,7 @@ export interface Wanted {
   readonly pairNumber: number
 }
 
-export const MAX_KEYS = 16384
-const INDEX_BITS = 14
-
-/**
- * The keys of one device: eight bits that change with each use, an index and ten random bits, as with the other
- * providers.
- */
+/** The keys of one device. */
 export class KeyTable implements Keys {
   readonly #space: AddressSpace
   readonly #stream: Stream
@@ -55,15 +58,13 @@ export class KeyTable implements Keys {
   }
 
   reserve(verb: string, holder?: Invalidatable): number {
-    if (this.#taken.size >= MAX_KEYS)
-      throw new VerbsError(verb, Errno.ENOMEM, `all ${MAX_KEYS} keys of this device are in use; close some memory`)
+    if (this.#taken.size >= MAX_KEYS) throw noKeyLeft(verb)
     while (this.#taken.has(this.#next)) this.#next = (this.#next + 1) % MAX_KEYS
     const index = this.#next
     this.#next = (index + 1) % MAX_KEYS
     this.#taken.add(index)
     if (holder !== undefined) this.#holders.set(index, holder)
-    const [salt, tag] = [this.#stream.below(1 << 10), 1 + this.#stream.below(255)]
-    return ((salt << (INDEX_BITS + 8)) | (index << 8) | tag) >>> 0
+    return makeKey(index, (limit) => this.#stream.below(limit))
   }
 
   publishRegion(fields: KeyFields, { block, offset }: SimBacking): void {
@@ -92,12 +93,12 @@ export class KeyTable implements Keys {
 
   release(key: number): void {
     this.withdraw(key)
-    this.#holders.delete(indexOf(key))
-    this.#taken.delete(indexOf(key))
+    this.#holders.delete(keyIndex(key))
+    this.#taken.delete(keyIndex(key))
   }
 
   holder(key: number): Invalidatable | undefined {
-    return this.#holders.get(indexOf(key))
+    return this.#holders.get(keyIndex(key))
   }
 
   advise(domainId: number, advice: Advice, range: AdvisedRange): void {
@@ -165,8 +166,4 @@ function baseRight(right: number): number {
 function within(entry: KeyFields, address: number, length: number): boolean {
   const offset = address - entry.address
   return offset >= 0 && length > 0 && offset + length <= entry.length
-}
-
-function indexOf(key: number): number {
-  return (key >>> 8) & (MAX_KEYS - 1)
 }

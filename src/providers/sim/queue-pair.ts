@@ -12,18 +12,19 @@ import type {
 } from '../queue-pair-contract.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { type CompletionOwner, FREES_NOTHING, FREES_RECEIVE } from '../soft/completion-owner.ts'
+import { MAX_READ_ATOMIC } from '../soft/limits.ts'
 import { Memberships } from '../soft/memberships.ts'
 import { type MemoryDevice, MemoryOperations } from '../soft/memory-operations.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
-import { checkModify, MAX_READ_ATOMIC } from '../soft/queue-pair-attributes.ts'
+import { checkModify } from '../soft/queue-pair-attributes.ts'
 import { capacitiesOf, checkQueuePairOptions, receivesItself } from '../soft/queue-pair-options.ts'
 import { isFailed, isUnanswered, refusal } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { AddressDevice } from './address-handle.ts'
+import { simCapabilities } from './capabilities.ts'
 import { CompletionOrder } from './completion-order.ts'
 import type { CompletionSource, SimCompletionQueue } from './completion-queue.ts'
 import { ConnectedDestination, type Destination, NamedDestination } from './destination.ts'
-import { MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, simCapabilities } from './device-attributes.ts'
 import { Inbound } from './inbound.ts'
 import { type Message, type Packet, PacketKind } from './packet.ts'
 import { ReceiveQueue } from './receive-queue.ts'
@@ -33,7 +34,6 @@ import { SendEntry } from './send-entry.ts'
 import type { SimSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
-const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInlineBytes: MAX_INLINE_BYTES }
 const NO_ENTRIES: readonly SendEntry[] = []
 
 /** A device with its queue pairs. */
@@ -92,7 +92,7 @@ export class SimQueuePair
 
   constructor(device: PairDevice, domain: SoftProtectionDomain, options: ProviderQueuePairOptions) {
     const shared = options.sharedReceiveQueue as SimSharedReceiveQueue | undefined
-    checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
+    checkQueuePairOptions(options, shared?.xrcDomain !== undefined)
     const { type, maxReceiveRequests, maxReceiveSegments } = options
     this.#domain = domain
     this.device = device

@@ -1,13 +1,13 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode, RequestFlag } from '../opcode.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
+import { MAX_MTU } from '../soft/limits.ts'
 import type { MemoryOperations } from '../soft/memory-operations.ts'
 import { answerTimeoutMs, rnrTimerMs } from '../soft/rnr-timer.ts'
 import { isAtomic } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimContext } from './context.ts'
 import type { Destination } from './destination.ts'
-import { MAX_MTU } from './device-attributes.ts'
 import { gatherLocal } from './local-memory.ts'
 import {
   type Flow,

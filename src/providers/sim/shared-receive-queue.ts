@@ -1,6 +1,6 @@
 import { AsyncEventType } from '../async-event.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { Errno, VerbsError } from '../errors.ts'
+import { Errno } from '../errors.ts'
 import type { ProviderQueuePair } from '../queue-pair-contract.ts'
 import type {
   ProviderSharedReceiveQueue,
@@ -8,9 +8,9 @@ import type {
   SharedReceiveQueueAttributes,
 } from '../shared-receive-queue.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
+import { checkHolds, checkLimit, checkSizes, refuseWhileUsed } from '../soft/shared-receive-rules.ts'
 import type { CompletionSource, SimCompletionQueue } from './completion-queue.ts'
 import type { SimContext } from './context.ts'
-import { MAX_REQUESTS, MAX_SEGMENTS } from './device-attributes.ts'
 import type { ReceiveSource } from './receive-queue.ts'
 import { ReceiveRequest } from './receive-request.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
@@ -32,8 +32,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
   #limit: number
 
   constructor(device: SimContext, domain: SoftProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
-    checkSize('maxRequests', options.maxRequests, MAX_REQUESTS)
-    checkSize('maxSegments', options.maxSegments, MAX_SEGMENTS)
+    checkSizes(options.maxRequests, options.maxSegments)
     this.device = device
     this.domain = domain
     this.#maxRequests = options.maxRequests
@@ -54,8 +53,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
 
   modify(attributes: { readonly limit?: number; readonly maxRequests?: number }): void {
     const { limit, maxRequests } = attributes
-    if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0 && limit <= (maxRequests ?? this.#maxRequests)))
-      throw new VerbsError('ibv_modify_srq', Errno.EINVAL, `limit must be between 0 and maxRequests, not ${limit}`)
+    if (limit !== undefined) checkLimit(limit, maxRequests ?? this.#maxRequests)
     if (maxRequests !== undefined) this.#resize(maxRequests)
     if (limit !== undefined) this.#limit = limit
     this.#checkLimit()
@@ -94,10 +92,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
   }
 
   destroy(): void {
-    if (this.users.size > 0) {
-      const numbers = [...this.users].map((pair) => pair.number).join(', ')
-      throw new VerbsError('ibv_destroy_srq', Errno.EBUSY, `queue pairs [${numbers}] still use it`)
-    }
+    refuseWhileUsed(this.users)
     this.completionQueue?.sources.delete(this)
     this.xrcDomain?.removeQueue(this)
     this.device.events.forget(this)
@@ -105,14 +100,8 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
   }
 
   #resize(maxRequests: number): void {
-    checkSize('maxRequests', maxRequests, MAX_REQUESTS)
-    const posted = this.#requests.length
-    if (posted > maxRequests)
-      throw new VerbsError(
-        'ibv_modify_srq',
-        Errno.EINVAL,
-        `${posted} requests are posted, and ${maxRequests} is too few for them`,
-      )
+    checkSizes(maxRequests, this.#maxSegments)
+    checkHolds(maxRequests, this.#requests.length)
     this.#maxRequests = maxRequests
   }
 
@@ -122,9 +111,4 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
     this.#limit = 0
     this.device.events.raise(AsyncEventType.SharedReceiveQueueLimitReached, { sharedReceiveQueue: this })
   }
-}
-
-function checkSize(name: string, value: number, limit: number): void {
-  if (Number.isInteger(value) && value >= 1 && value <= limit) return
-  throw new VerbsError('ibv_create_srq', Errno.EINVAL, `${name} must be between 1 and ${limit}, not ${value}`)
 }

@@ -1,10 +1,9 @@
 import { Errno, VerbsError } from '../errors.ts'
 import type { ProviderDeviceMemory } from '../memory-contract.ts'
 import type { Backing, Backings } from './backings.ts'
+import { DEVICE_MEMORY_BYTES } from './limits.ts'
 import type { SoftMemoryRegion } from './memory-region.ts'
 
-/** Memory that a software device provides as its own. */
-export const DEVICE_MEMORY_BYTES: number = 1 << 20
 const PAGE_BYTES = 4096
 
 /** A device with its pieces of memory. */

@@ -1,5 +1,7 @@
+import { Errno, VerbsError } from '../errors.ts'
 import type { Advice, AdvisedRange } from '../memory-contract.ts'
 import type { Backing } from './backings.ts'
+import { MAX_KEYS } from './limits.ts'
 
 /** What every key has. */
 export interface KeyFields {
@@ -43,4 +45,21 @@ export interface Keys {
   holder(key: number): Invalidatable | undefined
   /** ibv_advise_mr(3), for one range in a protection domain. */
   advise(domainId: number, advice: Advice, range: AdvisedRange): void
+}
+
+/**
+ * A key consists of ten random bits, the index of its entry (14 bits), and eight bits that change at every use of the
+ * entry. For memory windows of type 2 the consumer chooses those eight. `below` draws a number from 0 on.
+ */
+export function makeKey(index: number, below: (limit: number) => number): number {
+  return ((below(1 << 10) << 22) | (index << 8) | (1 + below(255))) >>> 0
+}
+
+export function keyIndex(key: number): number {
+  return (key >>> 8) & (MAX_KEYS - 1)
+}
+
+export function noKeyLeft(verb: string): VerbsError {
+  const what = `all ${MAX_KEYS} keys of this device are in use; close some memory`
+  return new VerbsError(verb, Errno.ENOMEM, what)
 }

@@ -1,9 +1,7 @@
 import { Errno, VerbsError } from '../errors.ts'
 import { type Gid, isMulticast } from '../gid.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
-
-/** Groups that a queue pair may be attached to. */
-export const MAX_MULTICAST_GROUPS = 1024
+import { MAX_MULTICAST_GROUPS } from './limits.ts'
 
 /** A queue pair that receives what is sent to a group. */
 export interface Member {

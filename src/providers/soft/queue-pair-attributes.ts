@@ -8,6 +8,7 @@ import {
   type QueuePairType,
   stateNames,
 } from '../queue-pair-state.ts'
+import { MAX_READ_ATOMIC } from './limits.ts'
 
 /** The attribute mask of the properties present. */
 function attributeMask(attributes: QueuePairAttributes): number {
@@ -20,9 +21,6 @@ function attributeMask(attributes: QueuePairAttributes): number {
   }
   return mask
 }
-
-/** READs and atomics at a time, of the software devices. */
-export const MAX_READ_ATOMIC = 16
 
 const PATH_MTUS = [256, 512, 1024, 2048, 4096]
 const within =

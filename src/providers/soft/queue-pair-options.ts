@@ -2,6 +2,7 @@ import { shown } from '../../native/index.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { ProviderQueuePairOptions, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
+import { MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS } from './limits.ts'
 
 /** Types with a receive queue of their own, unless a shared one takes its place. */
 const receiving: readonly QueuePairType[] = ['rc', 'uc', 'ud']
@@ -11,30 +12,18 @@ export function receivesItself(options: ProviderQueuePairOptions): boolean {
   return receiving.includes(options.type) && options.sharedReceiveQueue === undefined
 }
 
-/** The most that a device grants. */
-export interface QueuePairLimits {
-  readonly maxRequests: number
-  readonly maxSegments: number
-  readonly maxInlineBytes: number
-}
-
 /**
  * EINVAL if the options do not fit the device or the type. `sharedIsXrc`: the shared receive queue belongs to an XRC
  * domain.
  */
-export function checkQueuePairOptions(
-  options: ProviderQueuePairOptions,
-  limits: QueuePairLimits,
-  sharedIsXrc: boolean,
-): void {
+export function checkQueuePairOptions(options: ProviderQueuePairOptions, sharedIsXrc: boolean): void {
   checkParts(options, sharedIsXrc)
-  const { maxRequests, maxSegments, maxInlineBytes } = limits
   const ranges: readonly [string, number, number][] = [
-    ['maxSendRequests', options.maxSendRequests, maxRequests],
-    ['maxReceiveRequests', options.maxReceiveRequests, maxRequests],
-    ['maxSendSegments', options.maxSendSegments, maxSegments],
-    ['maxReceiveSegments', options.maxReceiveSegments, maxSegments],
-    ['maxInlineBytes', options.maxInlineBytes, maxInlineBytes],
+    ['maxSendRequests', options.maxSendRequests, MAX_REQUESTS],
+    ['maxReceiveRequests', options.maxReceiveRequests, MAX_REQUESTS],
+    ['maxSendSegments', options.maxSendSegments, MAX_SEGMENTS],
+    ['maxReceiveSegments', options.maxReceiveSegments, MAX_SEGMENTS],
+    ['maxInlineBytes', options.maxInlineBytes, MAX_INLINE_BYTES],
   ]
   for (const [name, value, limit] of ranges) {
     if (Number.isInteger(value) && value >= 0 && value <= limit) continue
