@@ -22,16 +22,16 @@ export interface PairParts extends ConnectedParts {
 
 /** How the requests of a type reach their destination. */
 export function makeTransport(type: QueuePairType, parts: PairParts): Transport {
-  const { device, initiator, domainId } = parts
+  const { device, requester, domainId } = parts
   switch (type) {
     case 'uc':
       return new UnreliableTransport(parts)
     case 'ud':
-      return new DatagramTransport(device, initiator, domainId)
+      return new DatagramTransport(device, requester, domainId)
     case 'xrc-send':
       return new XrcTransport(parts)
     case 'dci':
-      return new DynamicTransport(device, initiator, domainId)
+      return new DynamicTransport(device, requester, domainId)
     case 'dct':
       return new SilentTransport()
     case 'rc':

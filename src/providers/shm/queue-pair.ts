@@ -20,7 +20,6 @@ import { isFailed, isUnanswered } from '../soft/service.ts'
 import { shmCapabilities } from './capabilities.ts'
 import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
-import { Initiator } from './initiator.ts'
 import { BlockWord, stateWord } from './layout.ts'
 import { joinGroup, leaveGroup } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
@@ -28,6 +27,7 @@ import type { PairBlock } from './pair-block.ts'
 import { describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
 import { ReceiveRing } from './receive-ring.ts'
 import type { Receives } from './receives.ts'
+import { ShmRequester } from './requester.ts'
 import { type Sender, Sending } from './sending.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { Transport } from './transport.ts'
@@ -99,10 +99,10 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     })
     const { number } = this
     const memoryOperations = new MemoryOperations(device, domain.id, number)
-    const initiator = new Initiator(device.keys, memoryOperations, domain.id, number, !isUnanswered(this.type))
-    const parts = { device, initiator, block: this.#block, number, domainId: domain.id }
+    const requester = new ShmRequester(device.keys, memoryOperations, domain.id, number, !isUnanswered(this.type))
+    const parts = { device, requester, block: this.#block, number, domainId: domain.id }
     this.#transport = makeTransport(this.type, parts)
-    this.#sending = new Sending(this, options, { initiator, transport: this.#transport, memoryOperations })
+    this.#sending = new Sending(this, options, { requester, transport: this.#transport, memoryOperations })
     this.#memberships = new Memberships({ join: joinGroup, leave: leaveGroup }, this.type, { gid: device.gid, number })
     if (options.sendQueue !== undefined) this.#sendQueue.senders.add(this)
     this.#receiveQueue?.addReceiver(this)

@@ -28,7 +28,7 @@ import { ConnectedDestination, type Destination, NamedDestination } from './dest
 import { Inbound } from './inbound.ts'
 import { type Message, type Packet, PacketKind } from './packet.ts'
 import { ReceiveQueue } from './receive-queue.ts'
-import { Requester, type RequesterOwner } from './requester.ts'
+import { type RequesterOwner, SimRequester } from './requester.ts'
 import type { Receipt, ResponderOwner, Service } from './responder.ts'
 import { SendEntry } from './send-entry.ts'
 import type { SimSharedReceiveQueue } from './shared-receive-queue.ts'
@@ -44,7 +44,7 @@ export interface PairDevice extends AddressDevice, Pick<MemoryDevice, 'regions' 
 }
 
 /**
- * A queue pair: its state, its slots, its completions. The {@link Requester} handles what is sent, the {@link Inbound}
+ * A queue pair: its state, its slots, its completions. The {@link SimRequester} handles what is sent, the {@link Inbound}
  * what comes in.
  */
 export class SimQueuePair
@@ -77,7 +77,7 @@ export class SimQueuePair
   #receiveOrder: CompletionOrder
   #attributes: QueuePairAttributes = {}
   #destination: Destination
-  #requester: Requester | undefined
+  #requester: SimRequester | undefined
   /** The number of connections so far; targets of dynamic connections tell them apart by it. */
   #sessions = 0
   /** Send slots in use: posted, and not yet covered by a polled completion. */
@@ -371,7 +371,7 @@ export class SimQueuePair
     if (from === QueuePairState.ReadyToReceive || from === QueuePairState.SendQueueError) {
       this.#sessions += 1
       const limit = this.rateLimit
-      this.#requester = new Requester(this, this.#destination, this.#attributes, this.#sessions)
+      this.#requester = new SimRequester(this, this.#destination, this.#attributes, this.#sessions)
       this.#requester.rateLimit = limit
     } else this.#requester?.change(this.#attributes)
     this.#requester?.pump()

@@ -52,7 +52,7 @@ export interface RequesterOwner {
  * The send side of a queue pair: turns requests into packets, and answers into completions, in order. It sends again
  * what was lost.
  */
-export class Requester {
+export class SimRequester {
   readonly #owner: RequesterOwner
   readonly #destination: Destination
   #attributes: QueuePairAttributes

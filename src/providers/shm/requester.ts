@@ -24,7 +24,7 @@ import type { Target } from './target.ts'
  * come in the responder's order: local segments, peer ready, operation enabled, receive posted, length, key. So the
  * status is the one that a device would report.
  */
-export class Initiator {
+export class ShmRequester {
   readonly #keys: SharedKeyTable
   readonly #operations: MemoryOperations
   readonly #domainId: number
