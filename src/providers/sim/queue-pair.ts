@@ -44,8 +44,8 @@ export interface PairDevice extends AddressDevice, Pick<MemoryDevice, 'regions' 
 }
 
 /**
- * A queue pair: its state, its slots, its completions. The {@link SimRequester} handles what is sent, the {@link Inbound}
- * what comes in.
+ * A queue pair: its state, its slots, its completions. The {@link SimRequester} handles what is sent, the
+ * {@link Inbound} what comes in.
  */
 export class SimQueuePair
   implements ProviderQueuePair, CompletionOwner, CompletionSource, RequesterOwner, ResponderOwner
