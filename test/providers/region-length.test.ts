@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ShmDevice } from '../../src/providers/shm/device.ts'
-import { registeredBacking } from '../../src/providers/shm/memory-backing.ts'
+import { ShmBackings } from '../../src/providers/shm/backings.ts'
 import { openDevice, VerbsError } from '../../src/verbs/index.ts'
 
 test('no region is longer than 4 GiB, whether it is made or registered: offsets within one have 32 bits', () => {
@@ -13,5 +12,5 @@ test('no region is longer than 4 GiB, whether it is made or registered: offsets 
   assert.throws(() => domain.allocate(2 ** 32 + 1, 0), isTooLong)
   // As long as a buffer may be from Node.js 22 on.
   const long = { length: 2 ** 32 + 1, byteOffset: 0, buffer: new ArrayBuffer(8) } as unknown as Uint8Array
-  assert.throws(() => registeredBacking(undefined as unknown as ShmDevice, long, 0, undefined), isTooLong)
+  assert.throws(() => new ShmBackings({}).register(long, 0, undefined), isTooLong)
 })

@@ -38,6 +38,8 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/verbs/index.ts': "import type { Queue } from './queue.ts'\nexport interface Device { queue: Queue }\n",
     'src/verbs/queue.ts': "import type { Device } from './index.ts'\nexport interface Queue { device: Device }\n",
     'src/providers/shm/device.ts': "export { name } from '../sim/device.ts'\n",
+    'src/providers/shm/block.ts': "export { name } from '../soft/core.ts'\n",
+    'src/providers/soft/core.ts': "export { name } from '../sim/device.ts'\n",
     'src/providers/sim/device.ts': "import { cwd } from 'node:process'\nexport const name: string = cwd()\n",
     'src/cluster/index.ts': "export { Space } from './space.ts'\n",
     'src/cluster/space.ts':
@@ -73,6 +75,7 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/native/lonely.ts: no-orphan',
     'src/profiling/index.ts: through-the-index',
     'src/providers/shm/device.ts: providers-apart',
+    'src/providers/soft/core.ts: providers-apart',
     'src/public/index.ts: through-the-index',
     'src/rpc/index.ts: source-stands-alone',
     'src/runtime/cycle.ts: no-cycle',

@@ -1,47 +1,49 @@
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { isMulticast } from '../gid.ts'
-import { checkPort } from './device-attributes.ts'
+import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
+import type { ShmDevice } from './device.ts'
 import { decodeGid } from './gid.ts'
 import type { PeerDevice } from './peer-device.ts'
-import type { ShmProtectionDomain } from './protection-domain.ts'
 import { reachable } from './visiting.ts'
 
 /** Where a datagram goes: a device or a multicast group, by its gid. Creating one does not check that it exists. */
 export class ShmAddressHandle implements ProviderAddressHandle {
   readonly token: number
   readonly vector: AddressVector
-  readonly domain: ShmProtectionDomain
+  readonly domain: SoftProtectionDomain
+  readonly #device: ShmDevice
   #peer: PeerDevice | undefined
 
-  constructor(domain: ShmProtectionDomain, vector: AddressVector, token: number) {
+  constructor(device: ShmDevice, domain: SoftProtectionDomain, vector: AddressVector) {
+    device.port.check('ibv_create_ah', vector.port ?? 1)
     checkVector(vector)
+    this.#device = device
     this.domain = domain
     this.vector = vector
-    this.token = token
+    this.token = device.addressHandles.add(this)
   }
 
   /** The device; undefined if it does not answer, or no longer does. Looked up at the first use. */
   open(): PeerDevice | undefined {
     if (this.#peer?.gone === true) this.#close()
-    this.#peer ??= reachable(this.domain.device, this.vector.gid)
+    this.#peer ??= reachable(this.#device, this.vector.gid)
     return this.#peer
   }
 
   destroy(): void {
     this.#close()
-    this.domain.device.addressHandles.delete(this.token)
+    this.#device.addressHandles.remove(this.token)
     this.domain.addressHandles.delete(this)
   }
 
   #close(): void {
-    if (this.#peer !== undefined) this.domain.device.closePeer(this.#peer)
+    if (this.#peer !== undefined) this.#device.closePeer(this.#peer)
     this.#peer = undefined
   }
 }
 
 function checkVector(vector: AddressVector): void {
-  checkPort('ibv_create_ah', vector.port ?? 1)
   if (vector.global === false)
     refuse('shared memory has no local identifiers: an address handle needs its global route header')
   if ((vector.sourceGidIndex ?? 0) !== 0) refuse(`the shm device has gid 0 only, not ${vector.sourceGidIndex}`)

@@ -1,12 +1,8 @@
-import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
-import { MAX_MESSAGE_BYTES, RESULT_WORDS, ResultWord } from './layout.ts'
+import type { CompletionOwner } from '../soft/completion-owner.ts'
+import { MAX_MESSAGE_BYTES } from '../soft/limits.ts'
+import type { ShmCompletionQueue } from './completion-queue.ts'
+import { RESULT_WORDS, ResultWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
-
-/**
- * `covered` of a receive that frees no slot when it is polled. Slots of a shared receive queue are free once they are
- * collected.
- */
-export const FREES_NOTHING = -1
 
 /**
  * Append the completion of the receive in `slot`, and return its status. What the sender wrote is checked, since the

@@ -1,33 +1,35 @@
-import { native } from '../../native/index.ts'
 import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import { ReadableWaiters } from '../readable-waiters.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
+import { PipeSignal } from './pipe-signal.ts'
 
 /** A doorbell pipe. The armed completion queues of this device ring it, and their peers do through /proc. */
 export class ShmCompletionChannel implements ProviderCompletionChannel {
-  readonly descriptor: number
-  /** Peers open it by number. */
-  readonly writeEnd: number
   readonly queues: Set<ShmCompletionQueue> = new Set<ShmCompletionQueue>()
   readonly #device: ShmDevice
-  readonly #waiters: ReadableWaiters
+  readonly #signal: PipeSignal
 
   constructor(device: ShmDevice) {
     this.#device = device
-    const [readEnd, writeEnd] = native.createPipe()
-    this.descriptor = readEnd
-    this.writeEnd = writeEnd
-    this.#waiters = new ReadableWaiters(device.watch, readEnd)
+    this.#signal = new PipeSignal(device.watch)
+  }
+
+  get descriptor(): number {
+    return this.#signal.descriptor
+  }
+
+  /** Peers open it by number. */
+  get writeEnd(): number {
+    return this.#signal.writeEnd
   }
 
   ring(): void {
-    native.ringPipe(this.writeEnd)
+    this.#signal.raise()
   }
 
   drain(fired: (queue: ProviderCompletionQueue) => void): number {
-    if (native.drainPipe(this.descriptor) === 0) return 0
+    if (!this.#signal.take()) return 0
     let events = 0
     for (const queue of this.queues) {
       if (!queue.takeEvent()) continue
@@ -38,7 +40,7 @@ export class ShmCompletionChannel implements ProviderCompletionChannel {
   }
 
   whenReadable(ready: () => void, keepAlive: boolean): () => void {
-    return this.#waiters.add(ready, keepAlive)
+    return this.#signal.wait(ready, keepAlive)
   }
 
   destroy(): void {
@@ -48,9 +50,7 @@ export class ShmCompletionChannel implements ProviderCompletionChannel {
         Errno.EBUSY,
         `${this.queues.size} completion queues still use it`,
       )
-    this.#waiters.close()
-    native.closeDescriptor(this.descriptor)
-    native.closeDescriptor(this.writeEnd)
+    this.#signal.close()
     this.#device.channels.delete(this)
   }
 }

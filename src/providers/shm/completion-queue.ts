@@ -1,21 +1,12 @@
 import { AsyncEventType } from '../async-event.ts'
 import { CompletionBatch } from '../completion-batch.ts'
 import type { ProviderCompletionQueue } from '../completion-contract.ts'
-import { Errno, VerbsError } from '../errors.ts'
+import type { CompletionOwner } from '../soft/completion-owner.ts'
+import { checkResize, refuseWhileFed } from '../soft/completion-queue-rules.ts'
 import type { ShmCompletionChannel } from './completion-channel.ts'
 import type { ShmDevice } from './device.ts'
-import { checkDepth } from './device-attributes.ts'
 import { powerOfTwoAtLeast, QUEUE_WORDS, QueueWord } from './layout.ts'
 import { pipeInode } from './pipe.ts'
-
-/** The owner of a completion: a queue pair, or a stand-in for one of another process. */
-export interface CompletionOwner {
-  readonly number: number
-  /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
-  readonly generation: number
-  retireSends(count: number): void
-  retireReceive(): void
-}
 
 /** A ring of receives whose next result can be seen in place. */
 export interface ArrivalRing {
@@ -288,25 +279,14 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   }
 
   resize(depth: number): void {
-    checkDepth('ibv_resize_cq', depth)
     this.collect()
-    const size = powerOfTwoAtLeast(depth)
     const waiting = (this.#tail - this.#head) | 0
-    if (waiting > depth)
-      throw new VerbsError(
-        'ibv_resize_cq',
-        Errno.EINVAL,
-        `${waiting} completions are waiting, and ${depth} is too few for them`,
-      )
-    this.#move(size, waiting)
+    checkResize(depth, waiting)
+    this.#move(powerOfTwoAtLeast(depth), waiting)
   }
 
   destroy(): void {
-    const users = new Set([...this.#receivers, ...this.senders])
-    if (users.size > 0) {
-      const labels = [...users].map((user) => user.label).join(', ')
-      throw new VerbsError('ibv_destroy_cq', Errno.EBUSY, `still used by: ${labels}`)
-    }
+    refuseWhileFed([...this.#receivers, ...this.senders])
     Atomics.store(this.#words, this.#at + QueueWord.Armed, 0)
     this.#words[this.#at + QueueWord.Channel] = 0
     this.channel?.queues.delete(this)

@@ -1,19 +1,20 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
+import { Outcome } from '../soft/outcome.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmDevice } from './device.ts'
 import { gidWords } from './gid.ts'
-import { type Initiator, Outcome } from './initiator.ts'
 import { BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
+import type { ShmRequester } from './requester.ts'
 import { Target } from './target.ts'
 import type { Transport } from './transport.ts'
 
 /** What a connected queue pair needs to find its peer and to be found. */
 export interface ConnectedParts {
   readonly device: ShmDevice
-  readonly initiator: Initiator
+  readonly requester: ShmRequester
   readonly block: PairBlock
   readonly number: number
 }
@@ -22,12 +23,12 @@ export interface ConnectedParts {
 export class ReliableTransport implements Transport {
   peer: PeerDevice | undefined = undefined
   protected readonly parts: ConnectedParts
-  protected readonly initiator: Initiator
+  protected readonly requester: ShmRequester
   protected target: Target | undefined = undefined
 
   constructor(parts: ConnectedParts) {
     this.parts = parts
-    this.initiator = parts.initiator
+    this.requester = parts.requester
   }
 
   admits(): boolean {
@@ -46,11 +47,11 @@ export class ReliableTransport implements Transport {
 
   start(attributes: QueuePairAttributes): void {
     this.target!.sendPsn = attributes.sendPsn!
-    this.initiator.maxReadAtomic = attributes.maxReadAtomic ?? 0
+    this.requester.maxReadAtomic = attributes.maxReadAtomic ?? 0
   }
 
   execute(request: EncodedRequest): number {
-    return this.initiator.execute(request, this.target!)
+    return this.requester.execute(request, this.target!)
   }
 
   get rnrTimer(): number {
@@ -85,7 +86,7 @@ const LAST_LOCAL_STATUS: number = CompletionStatus.MemoryWindowBindError
  */
 export class UnreliableTransport extends ReliableTransport {
   override execute(request: EncodedRequest): number {
-    const status = this.initiator.carryOut(request, request.words[RequestSlot.Opcode]!, this.target!)
+    const status = this.requester.carryOut(request, request.words[RequestSlot.Opcode]!, this.target!)
     const lost = status > LAST_LOCAL_STATUS || status === Outcome.NotReady || status === Outcome.NoReceive
     return lost ? CompletionStatus.Success : status
   }

@@ -1,18 +1,18 @@
 import { SystemError } from '../../native/index.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { type Gid, isMulticast } from '../gid.ts'
-import { GlobalRoute } from '../global-route.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
+import { GlobalRoute } from '../soft/global-route.ts'
+import { MAX_MTU } from '../soft/limits.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
 import type { ShmDevice } from './device.ts'
-import { MAX_DATAGRAM_BYTES } from './device-attributes.ts'
 import type { Inbox } from './inbox.ts'
-import type { Initiator } from './initiator.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import { multicastMembers } from './multicast.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
+import type { ShmRequester } from './requester.ts'
 import type { Responder } from './responder.ts'
 import { Span } from './span.ts'
 import type { Transport } from './transport.ts'
@@ -27,15 +27,15 @@ export class DatagramTransport implements Transport {
   readonly peer = undefined
   readonly rnrTimer = 0
   readonly #device: ShmDevice
-  readonly #initiator: Initiator
+  readonly #requester: ShmRequester
   readonly #domainId: number
   readonly #route: GlobalRoute
   readonly #header: Span
   #queueKey = 0
 
-  constructor(device: ShmDevice, initiator: Initiator, domainId: number) {
+  constructor(device: ShmDevice, requester: ShmRequester, domainId: number) {
     this.#device = device
-    this.#initiator = initiator
+    this.#requester = requester
     this.#domainId = domainId
     this.#route = new GlobalRoute(device.gid)
     this.#header = new Span(this.#route.bytes, 0, 0)
@@ -58,12 +58,12 @@ export class DatagramTransport implements Transport {
   }
 
   execute(request: EncodedRequest): number {
-    const status = this.#initiator.gather(request, request.words[RequestSlot.Opcode]!)
+    const status = this.#requester.gather(request, request.words[RequestSlot.Opcode]!)
     if (status !== CompletionStatus.Success) return status
     const handle = this.#handleOf(request)
-    const bytes = this.#initiator.gathered
+    const bytes = this.#requester.gathered
     // Longer than a packet: nothing is sent, which is not an error (C10-93.1.1).
-    if (handle === undefined || bytes > MAX_DATAGRAM_BYTES) return CompletionStatus.Success
+    if (handle === undefined || bytes > MAX_MTU) return CompletionStatus.Success
     this.#route.describe(handle.vector, bytes)
     const { gid } = handle.vector
     if (isMulticast(gid)) this.#sendToGroup(request, gid)
@@ -117,7 +117,7 @@ export class DatagramTransport implements Transport {
     const inbox = shared === 0 ? target.inbox(visit.index) : sharedInbox(peer, visit, shared)
     const responder = new DatagramResponder(peer, block, number, inbox)
     const opcode = request.words[RequestSlot.Opcode]!
-    this.#initiator.deliverDatagram(request, opcode, responder, block, this.#header)
+    this.#requester.deliverDatagram(request, opcode, responder, block, this.#header)
   }
 
   #keyFor(request: EncodedRequest): number {

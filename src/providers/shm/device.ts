@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { native } from '../../native/index.ts'
+import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import type { ProviderAsyncEvent } from '../async-event.ts'
 import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
 import type { DeviceAttributes, OpenDeviceOptions, ProviderDevice, ProviderProtectionDomain } from '../contract.ts'
@@ -7,28 +8,37 @@ import { DescriptorWatch } from '../descriptor-watch.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
-import { OwnThreadDomain } from '../own-thread-domain.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
-import { Tokens } from '../tokens.ts'
+import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
+import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
+import { SoftAsyncEvents } from '../soft/async-events.ts'
+import { checkNewQueue } from '../soft/completion-queue-rules.ts'
+import { deviceAttributes } from '../soft/device-attributes.ts'
+import { SoftDeviceMemory } from '../soft/device-memory.ts'
+import type { PieceRoom, SoftIndirectKey } from '../soft/indirect-key.ts'
+import type { SoftMemoryRegion } from '../soft/memory-region.ts'
+import type { SoftMemoryWindow } from '../soft/memory-window.ts'
+import { OnlyPort } from '../soft/only-port.ts'
+import { OpenedPair } from '../soft/opened-pair.ts'
+import { OwnThreadDomain } from '../soft/own-thread-domain.ts'
+import { type DomainDevice, SoftProtectionDomain } from '../soft/protection-domain.ts'
+import { Tokens } from '../soft/tokens.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
-import type { ShmAddressHandle } from './address-handle.ts'
-import { ShmAsyncEvents } from './async-events.ts'
+import { ShmAddressHandle } from './address-handle.ts'
+import { ShmBackings } from './backings.ts'
+import { shmCapabilities } from './capabilities.ts'
 import { ShmCompletionChannel } from './completion-channel.ts'
 import { ShmCompletionQueue } from './completion-queue.ts'
-import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
-import { ShmDeviceMemory } from './device-memory.ts'
-import type { ShmIndirectKey } from './indirect-key.ts'
 import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
-import type { ShmMemoryRegion } from './memory-region.ts'
-import type { ShmMemoryWindow } from './memory-window.ts'
+import { OpenedBlock } from './opened-block.ts'
 import type { OwnBlock } from './own-block.ts'
 import { PeerDevice } from './peer-device.ts'
-import { openPhysicalMemory, type PhysicalMemory } from './physical-memory.ts'
-import { ShmProtectionDomain } from './protection-domain.ts'
-import type { ShmQueuePair } from './queue-pair.ts'
+import { PiecePages } from './piece-pages.ts'
+import { PipeSignal } from './pipe-signal.ts'
+import { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
 import { SharedKeyTable } from './shared-key-table.ts'
-import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
+import { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import { Visitors } from './visitors.ts'
 import { ShmXrcDomain } from './xrc-domain.ts'
 
@@ -44,26 +54,27 @@ const INSIDE_TIMEOUT_MS = 1000
  * An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it
  * talks to.
  */
-export class ShmDevice implements ProviderDevice {
+export class ShmDevice implements ProviderDevice, DomainDevice {
   readonly attributes: DeviceAttributes
   readonly segment: Segment
   readonly keys: SharedKeyTable
-  readonly events: ShmAsyncEvents
+  readonly events: SoftAsyncEvents
+  readonly port: OnlyPort
+  readonly #eventSignal: PipeSignal
   readonly visitors: Visitors
   readonly xrcDomains: Set<ShmXrcDomain> = new Set<ShmXrcDomain>()
-  readonly domains: Set<ShmProtectionDomain> = new Set<ShmProtectionDomain>()
-  readonly addressHandles: Map<number, ShmAddressHandle> = new Map<number, ShmAddressHandle>()
+  readonly domains: Set<SoftProtectionDomain> = new Set<SoftProtectionDomain>()
+  readonly addressHandles: Tokens<ShmAddressHandle> = new Tokens<ShmAddressHandle>()
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
   readonly threadDomains: Set<OwnThreadDomain> = new Set<OwnThreadDomain>()
   readonly watch: DescriptorWatch = new DescriptorWatch()
   /** How many queue pairs wait for something; every poll reads it. */
   pendingCount = 0
-  readonly deviceMemories: Set<ShmDeviceMemory> = new Set<ShmDeviceMemory>()
-  readonly regions: Tokens<ShmMemoryRegion> = new Tokens<ShmMemoryRegion>()
-  readonly windows: Tokens<ShmMemoryWindow> = new Tokens<ShmMemoryWindow>()
-  readonly indirectKeys: Tokens<ShmIndirectKey> = new Tokens<ShmIndirectKey>()
-  readonly #physical: PhysicalMemory | undefined
-  readonly #options: OpenDeviceOptions
+  readonly deviceMemories: Set<SoftDeviceMemory> = new Set<SoftDeviceMemory>()
+  readonly regions: Tokens<SoftMemoryRegion> = new Tokens<SoftMemoryRegion>()
+  readonly windows: Tokens<SoftMemoryWindow> = new Tokens<SoftMemoryWindow>()
+  readonly indirectKeys: Tokens<SoftIndirectKey> = new Tokens<SoftIndirectKey>()
+  readonly backings: ShmBackings
   readonly #doorbell: readonly [number, number]
   readonly #queues = new Map<number, ShmCompletionQueue>()
   readonly #pairs = new Map<number, ShmQueuePair>()
@@ -72,20 +83,27 @@ export class ShmDevice implements ProviderDevice {
   readonly #pending = new Set<Waiting>()
   #listens = false
   #nextDomain = 1
-  #nextAddressHandle = 1
   #timer: NodeJS.Timeout | undefined
 
   constructor(name: string, options: OpenDeviceOptions) {
-    this.attributes = deviceAttributes(name)
-    this.#options = options
-    this.#physical = openPhysicalMemory(options.physicalBytes ?? 0)
+    this.attributes = deviceAttributes({
+      name,
+      provider: 'shm',
+      maxQueuePairs: MAX_QUEUE_PAIRS,
+      maxCompletionQueues: MAX_COMPLETION_QUEUES,
+      atomics: 'global',
+      linkLayer: 'shared-memory',
+    })
+    this.backings = new ShmBackings(options)
     this.#doorbell = native.createPipe()
     let segment: Segment | undefined
     try {
       segment = new Segment(this.#doorbell[1])
       this.segment = segment
       this.keys = new SharedKeyTable(segment)
-      this.events = new ShmAsyncEvents(this)
+      this.port = new OnlyPort('the shm device', 'shared-memory', 'shared-memory', segment.gid)
+      this.#eventSignal = new PipeSignal(this.watch)
+      this.events = new SoftAsyncEvents(this.#eventSignal)
       this.visitors = new Visitors(segment)
     } catch (error) {
       segment?.close()
@@ -101,15 +119,16 @@ export class ShmDevice implements ProviderDevice {
   }
 
   get asyncDescriptor(): number {
-    return this.events.descriptor
+    return this.#eventSignal.descriptor
   }
 
   queryPort(port: number): PortAttributes {
-    return portAttributes(port)
+    // It is up as long as the process lives. Memory has no lanes, so its speed has no meaning.
+    return this.port.query(port, true, 0)
   }
 
   gids(port: number): readonly GidEntry[] {
-    return gidEntries(port, this.gid)
+    return this.port.gids(port)
   }
 
   drainEvents(take: (event: ProviderAsyncEvent) => void): number {
@@ -117,14 +136,14 @@ export class ShmDevice implements ProviderDevice {
   }
 
   whenEvent(ready: () => void, keepAlive: boolean): () => void {
-    return this.events.whenReadable(ready, keepAlive)
+    return this.#eventSignal.wait(ready, keepAlive)
   }
 
   // ---- objects
   // -----------------------------------------------------------------------------------------------------------------
 
   createProtectionDomain(): ProviderProtectionDomain {
-    const domain = new ShmProtectionDomain(this, this.#nextDomain)
+    const domain = new SoftProtectionDomain(this, this.#nextDomain)
     this.#nextDomain += 1
     this.domains.add(domain)
     return domain
@@ -134,12 +153,6 @@ export class ShmDevice implements ProviderDevice {
     const channel = new ShmCompletionChannel(this)
     this.channels.add(channel)
     return channel
-  }
-
-  /** A number for an address handle. It is never reused, so a request with an old one finds nothing. */
-  nextAddressHandle(): number {
-    this.#nextAddressHandle += 1
-    return this.#nextAddressHandle
   }
 
   openXrcDomain(options: XrcDomainOptions): ProviderXrcDomain {
@@ -154,9 +167,7 @@ export class ShmDevice implements ProviderDevice {
     channel: ProviderCompletionChannel | undefined,
     vector: number,
   ): ProviderCompletionQueue {
-    checkDepth('ibv_create_cq', depth)
-    if (vector !== 0)
-      throw new VerbsError('ibv_create_cq', Errno.EINVAL, `vector must be below completionVectors (1), not ${vector}`)
+    checkNewQueue(depth, vector)
     const index = lowestFree(this.#queues, MAX_COMPLETION_QUEUES)
     if (index < 0)
       throw new VerbsError('ibv_create_cq', Errno.ENOMEM, `all ${MAX_COMPLETION_QUEUES} completion queues are in use`)
@@ -170,19 +181,38 @@ export class ShmDevice implements ProviderDevice {
   }
 
   allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory {
-    return new ShmDeviceMemory(this, lengthBytes, alignmentExponent)
+    return new SoftDeviceMemory(this, lengthBytes, alignmentExponent)
   }
 
-  /** The memory whose offsets are this device's physical addresses. EPERM if the program did not ask for any. */
-  physicalMemory(): PhysicalMemory {
-    if (this.#physical === undefined)
-      throw new VerbsError(
-        'ibv_exp_reg_mr',
-        Errno.EPERM,
-        'this device has no physical memory: open it with { physicalBytes }; any process with the key then reaches all of it',
-      )
-    return this.#physical
+  // ---- in a protection domain
+  // ----------------------------------------------------------------------------------------------------
+
+  makePieceRoom(maxPieces: number): PieceRoom {
+    return new PiecePages(this.segment, this.keys, maxPieces)
   }
+
+  makeQueuePair(domain: SoftProtectionDomain, options: ProviderQueuePairOptions): ProviderQueuePair {
+    return new ShmQueuePair(this, domain, options)
+  }
+
+  openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
+    const block = new OpenedBlock(this, domain as ShmXrcDomain, number)
+    return new OpenedPair('shm', shmCapabilities, block, () => block.close())
+  }
+
+  makeSharedReceiveQueue(
+    domain: SoftProtectionDomain,
+    options: ProviderSharedReceiveQueueOptions,
+  ): ProviderSharedReceiveQueue {
+    return new ShmSharedReceiveQueue(this, domain, options)
+  }
+
+  makeAddressHandle(domain: SoftProtectionDomain, vector: AddressVector): ProviderAddressHandle {
+    return new ShmAddressHandle(this, domain, vector)
+  }
+
+  // ---- its objects
+  // ----------------------------------------------------------------------------------------------------
 
   forgetQueue(queue: ShmCompletionQueue): void {
     this.#queues.delete(queue.index)
@@ -250,14 +280,14 @@ export class ShmDevice implements ProviderDevice {
       throw new VerbsError('ibv_close_device', Errno.EBUSY, `${what} are still open`)
     }
     clearTimeout(this.#timer)
-    this.events.close()
+    this.#eventSignal.close()
     this.watch.close()
     this.segment.close()
     this.#releaseOwn()
   }
 
   #releaseOwn(): void {
-    this.#physical?.close()
+    this.backings.close()
     for (const descriptor of this.#doorbell) native.closeDescriptor(descriptor)
   }
 
@@ -321,21 +351,6 @@ export class ShmDevice implements ProviderDevice {
     if (pairNumber === 0) return this.#pairs.values()
     const pair = this.findPair(pairNumber)
     return pair === undefined ? [] : [pair]
-  }
-
-  /** A key to the whole address space is made only if the owner of the device allowed it. */
-  requireProcessCopy(verb: string): void {
-    if (this.#options.allowProcessCopy !== true)
-      throw new VerbsError(
-        verb,
-        Errno.EPERM,
-        'a key to the whole address space needs a device that was opened with { allowProcessCopy: true }',
-      )
-    this.allowProcessCopy()
-  }
-
-  allowProcessCopy(): void {
-    if (this.#options.allowProcessCopy === true) native.allowProcessAccess(-1)
   }
 
   // ---- progress

@@ -1,13 +1,14 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
+import { Outcome } from '../soft/outcome.ts'
 import { CompletionStatus } from '../status.ts'
 import type { ShmAddressHandle } from './address-handle.ts'
 import type { ShmDevice } from './device.ts'
 import type { Inbox } from './inbox.ts'
-import { type Initiator, Outcome } from './initiator.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
+import type { ShmRequester } from './requester.ts'
 import type { Reachable, Responder } from './responder.ts'
 import type { Transport } from './transport.ts'
 import { sharedInbox } from './visiting.ts'
@@ -16,13 +17,13 @@ import { sharedInbox } from './visiting.ts'
 export class DynamicTransport implements Transport {
   readonly peer = undefined
   readonly #device: ShmDevice
-  readonly #initiator: Initiator
+  readonly #requester: ShmRequester
   readonly #domainId: number
   #target: DynamicTarget | undefined
 
-  constructor(device: ShmDevice, initiator: Initiator, domainId: number) {
+  constructor(device: ShmDevice, requester: ShmRequester, domainId: number) {
     this.#device = device
-    this.#initiator = initiator
+    this.#requester = requester
     this.#domainId = domainId
   }
 
@@ -35,7 +36,7 @@ export class DynamicTransport implements Transport {
   }
 
   start(attributes: QueuePairAttributes): void {
-    this.#initiator.maxReadAtomic = attributes.maxReadAtomic ?? 0
+    this.#requester.maxReadAtomic = attributes.maxReadAtomic ?? 0
   }
 
   execute(request: EncodedRequest): number {
@@ -43,7 +44,7 @@ export class DynamicTransport implements Transport {
     if (peer === undefined) return Outcome.NotReady
     const number = request.words[RequestSlot.RemoteQueuePair]!
     if (this.#target?.peer !== peer || this.#target.number !== number) this.#target = new DynamicTarget(peer, number)
-    return this.#initiator.carryOut(request, request.words[RequestSlot.Opcode]!, this.#target)
+    return this.#requester.carryOut(request, request.words[RequestSlot.Opcode]!, this.#target)
   }
 
   get rnrTimer(): number {

@@ -38,19 +38,14 @@
  * 2. The peer keeps its own counters in a line of their own.
  * 3. The arrivals of the completion queue are read only if many queue pairs feed it, before sleeping, and now and then.
  */
+import { MAX_KEYS } from '../soft/limits.ts'
+
 export const SEGMENT_MAGIC = 0x41767262
 export const SEGMENT_VERSION = 3
 export const PAGE_BYTES = 4096
 
 export const MAX_QUEUE_PAIRS = 4096
 export const MAX_COMPLETION_QUEUES = 4096
-export const MAX_KEYS = 16384
-export const MAX_SEGMENTS = 32
-export const MAX_REQUESTS: number = 1 << 16
-export const MAX_COMPLETIONS: number = 1 << 22
-export const MAX_INLINE_BYTES = 1024
-/** A message of 2^31 bytes is the longest that InfiniBand carries. */
-export const MAX_MESSAGE_BYTES: number = 2 ** 31
 /** The longest ArrayBuffer over foreign memory. */
 export const MAX_REGION_BYTES: number = 2 ** 32
 

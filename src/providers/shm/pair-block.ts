@@ -1,10 +1,9 @@
+import { MAX_REQUESTS, MAX_SEGMENTS } from '../soft/limits.ts'
 import {
   BLOCK_HEADER_BYTES,
   type BlockGeometry,
   BlockWord,
   blockGeometry,
-  MAX_REQUESTS,
-  MAX_SEGMENTS,
   RESULT_WORDS,
   requestDoubles,
 } from './layout.ts'

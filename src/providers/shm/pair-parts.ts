@@ -1,6 +1,6 @@
 import type { ProviderQueuePairOptions } from '../queue-pair-contract.ts'
-import { receivesItself } from '../queue-pair-options.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
+import { receivesItself } from '../soft/queue-pair-options.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
 import { type ConnectedParts, ReliableTransport, UnreliableTransport } from './connected-transport.ts'
 import { DatagramTransport } from './datagram-transport.ts'
@@ -22,16 +22,16 @@ export interface PairParts extends ConnectedParts {
 
 /** How the requests of a type reach their destination. */
 export function makeTransport(type: QueuePairType, parts: PairParts): Transport {
-  const { device, initiator, domainId } = parts
+  const { device, requester, domainId } = parts
   switch (type) {
     case 'uc':
       return new UnreliableTransport(parts)
     case 'ud':
-      return new DatagramTransport(device, initiator, domainId)
+      return new DatagramTransport(device, requester, domainId)
     case 'xrc-send':
       return new XrcTransport(parts)
     case 'dci':
-      return new DynamicTransport(device, initiator, domainId)
+      return new DynamicTransport(device, requester, domainId)
     case 'dct':
       return new SilentTransport()
     case 'rc':

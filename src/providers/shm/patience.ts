@@ -1,5 +1,5 @@
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
-import { answerTimeoutMs, rnrTimerMs } from '../rnr-timer.ts'
+import { answerTimeoutMs, rnrTimerMs } from '../soft/rnr-timer.ts'
 
 /** Retries for ever. */
 const RNR_RETRY_FOREVER = 7

@@ -3,35 +3,36 @@ import type { EncodedRequest } from '../encoded-request.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
-import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import type {
   ProviderQueuePair,
   ProviderQueuePairOptions,
   QueuePairAttributes,
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
-import { checkQueuePairOptions } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
-import { isUnanswered } from '../service.ts'
+import { MAX_READ_ATOMIC } from '../soft/limits.ts'
+import { Memberships } from '../soft/memberships.ts'
+import { MemoryOperations } from '../soft/memory-operations.ts'
+import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
+import { checkModify } from '../soft/queue-pair-attributes.ts'
+import { capacitiesOf, checkQueuePairOptions } from '../soft/queue-pair-options.ts'
+import { isFailed, isUnanswered } from '../soft/service.ts'
+import { shmCapabilities } from './capabilities.ts'
 import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
-import { shmCapabilities } from './device-attributes.ts'
-import { Initiator } from './initiator.ts'
-import { BlockWord, MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, stateWord } from './layout.ts'
-import { MemoryOperations } from './memory-operations.ts'
-import { MulticastMemberships } from './multicast.ts'
+import { BlockWord, stateWord } from './layout.ts'
+import { joinGroup, leaveGroup } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
 import type { PairBlock } from './pair-block.ts'
 import { describeBlock, makeReceives, makeTransport, ownRequests } from './pair-parts.ts'
-import type { ShmProtectionDomain } from './protection-domain.ts'
 import { ReceiveRing } from './receive-ring.ts'
 import type { Receives } from './receives.ts'
+import { ShmRequester } from './requester.ts'
 import { type Sender, Sending } from './sending.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { Transport } from './transport.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
-const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInlineBytes: MAX_INLINE_BYTES }
 /** How long RESET, destruction and deregistration wait for a peer in the middle of an access. */
 const INSIDE_TIMEOUT_MS = 1000
 
@@ -50,13 +51,13 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
   generation = 0
   attributes: QueuePairAttributes = {}
-  readonly #domain: ShmProtectionDomain
+  readonly #domain: SoftProtectionDomain
   readonly #device: ShmDevice
   /** Where sends and receives complete. Types that do not send have no send queue, and never use it. */
   readonly #sendQueue: ShmCompletionQueue
   readonly #receiveQueue: ShmCompletionQueue | undefined
   readonly #xrcDomain: ShmXrcDomain | undefined
-  readonly #memberships: MulticastMemberships
+  readonly #memberships: Memberships
   readonly #own: OwnBlock
   readonly #block: PairBlock
   readonly #sending: Sending
@@ -76,10 +77,9 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   /** True if the event that the shared receive queue is done with this queue pair was raised since the pair failed. */
   #lastRequestTold = false
 
-  constructor(domain: ShmProtectionDomain, options: ProviderQueuePairOptions) {
+  constructor(device: ShmDevice, domain: SoftProtectionDomain, options: ProviderQueuePairOptions) {
     const shared = options.sharedReceiveQueue as ShmSharedReceiveQueue | undefined
-    checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
-    const { device } = domain
+    checkQueuePairOptions(options, shared?.xrcDomain !== undefined)
     this.#domain = domain
     this.#device = device
     this.type = options.type
@@ -99,11 +99,11 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     })
     const { number } = this
     const memoryOperations = new MemoryOperations(device, domain.id, number)
-    const initiator = new Initiator(device.keys, memoryOperations, domain.id, number, !isUnanswered(this.type))
-    const parts = { device, initiator, block: this.#block, number, domainId: domain.id }
+    const requester = new ShmRequester(device.keys, memoryOperations, domain.id, number, !isUnanswered(this.type))
+    const parts = { device, requester, block: this.#block, number, domainId: domain.id }
     this.#transport = makeTransport(this.type, parts)
-    this.#sending = new Sending(this, options, { initiator, transport: this.#transport, memoryOperations })
-    this.#memberships = new MulticastMemberships(device.gid, this.number)
+    this.#sending = new Sending(this, options, { requester, transport: this.#transport, memoryOperations })
+    this.#memberships = new Memberships({ join: joinGroup, leave: leaveGroup }, this.type, { gid: device.gid, number })
     if (options.sendQueue !== undefined) this.#sendQueue.senders.add(this)
     this.#receiveQueue?.addReceiver(this)
     if (shared !== undefined) this.#receiveQueue?.addShared(shared)
@@ -156,10 +156,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   }
 
   destroy(): void {
-    if (this.#memberships.size > 0) {
-      const what = `attached to ${this.#memberships.size} multicast groups; detach it first`
-      throw new VerbsError('ibv_destroy_qp', Errno.EBUSY, what)
-    }
+    this.#memberships.refuseDestroy()
     this.#leaveConnection('ibv_destroy_qp')
     this.#sendQueue?.senders.delete(this)
     this.#receiveQueue?.removeReceiver(this)
@@ -173,12 +170,10 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   }
 
   attachMulticast(group: Gid): void {
-    this.#requireDatagrams('ibv_attach_mcast')
     this.#memberships.attach(group)
   }
 
   detachMulticast(group: Gid): void {
-    this.#requireDatagrams('ibv_detach_mcast')
     this.#memberships.detach(group)
   }
 
@@ -411,11 +406,6 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
     words[BlockWord.QueueKey] = queueKey ?? 0
   }
 
-  #requireDatagrams(verb: string): void {
-    if (this.type !== 'ud')
-      throw new VerbsError(verb, Errno.EINVAL, `queue pairs of type ${this.type} take no datagrams; use 'ud'`)
-  }
-
   #wakeSender(): void {
     const { peer } = this.#transport
     if (peer?.isSelf === false) peer.ring()
@@ -459,13 +449,3 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
 
 /** Words that the connected peer writes. */
 const peerWords = [BlockWord.Fault, BlockWord.Waiting, BlockWord.Inside, BlockWord.Found] as const
-
-/** States in which what is posted to the send queue is flushed. */
-function isFailed(state: QueuePairState): boolean {
-  return state === QueuePairState.Error || state === QueuePairState.SendQueueError
-}
-
-function capacitiesOf(options: ProviderQueuePairOptions): QueuePairCapacities {
-  const { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
-  return { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
-}

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { AetherError, native } from '../../native/index.ts'
-import { MAX_PIECES, PIECE_DOUBLES, Pieces } from '../pieces.ts'
+import { MAX_PIECES, PIECE_DOUBLES, Pieces } from '../soft/pieces.ts'
 import {
   KEY_DOUBLES,
   KEY_WORDS,

@@ -1,5 +1,5 @@
-import { captureRequest } from '../captured-request.ts'
 import { EncodedRequest } from '../encoded-request.ts'
+import { captureRequest } from '../soft/captured-request.ts'
 
 /**
  * Requests that were posted but cannot be carried out yet, oldest first. They are copied, since the caller may patch

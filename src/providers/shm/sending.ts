@@ -3,12 +3,14 @@ import { Errno } from '../errors.ts'
 import { completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
 import type { ProviderQueuePairOptions, QueuePairAttributes, QueuePairCapacities } from '../queue-pair-contract.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
-import { plainFor, refusal } from '../service.ts'
+import type { CompletionOwner } from '../soft/completion-owner.ts'
+import type { MemoryOperations } from '../soft/memory-operations.ts'
+import { Outcome } from '../soft/outcome.ts'
+import { plainFor, refusal } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
-import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
-import { type Initiator, Outcome } from './initiator.ts'
-import type { MemoryOperations } from './memory-operations.ts'
+import type { ShmCompletionQueue } from './completion-queue.ts'
 import { Patience } from './patience.ts'
+import type { ShmRequester } from './requester.ts'
 import { SendQueue } from './send-queue.ts'
 import type { Transport } from './transport.ts'
 
@@ -24,7 +26,7 @@ export interface Sender extends CompletionOwner {
 }
 
 export interface SendingParts {
-  readonly initiator: Initiator
+  readonly requester: ShmRequester
   readonly transport: Transport
   readonly memoryOperations: MemoryOperations
 }
@@ -38,7 +40,7 @@ export class Sending {
   /** Types that do not send have none, and never use it. */
   readonly #completions: ShmCompletionQueue
   readonly #signalAll: boolean
-  readonly #initiator: Initiator
+  readonly #requester: ShmRequester
   readonly #transport: Transport
   readonly #memoryOperations: MemoryOperations
   readonly #waiting: SendQueue
@@ -60,7 +62,7 @@ export class Sending {
     this.#pair = pair
     this.#completions = options.sendQueue as ShmCompletionQueue
     this.#signalAll = options.signalAll
-    this.#initiator = parts.initiator
+    this.#requester = parts.requester
     this.#transport = parts.transport
     this.#memoryOperations = parts.memoryOperations
     this.#waiting = new SendQueue(Math.max(1, options.maxSendRequests), options.maxSendSegments, options.maxInlineBytes)
@@ -174,15 +176,15 @@ export class Sending {
     const covered = this.#uncovered
     this.#uncovered = 0
     const opcode = completionOpcodeOf[words[RequestSlot.Opcode]!]!
-    const { byteLength } = this.#initiator
+    const { byteLength } = this.#requester
     this.#completions.pushLocal(this.#pair, covered, words[RequestSlot.Id]!, 0, opcode, byteLength)
   }
 
   /** The completion of the failed request first, then everything behind it as flushed. */
   #fail(request: EncodedRequest, status: number): void {
     const row = this.#push(request, status)
-    this.#completions.annotate(row, 0, 0, 0, this.#initiator.vendorError)
-    this.#initiator.vendorError = 0
+    this.#completions.annotate(row, 0, 0, 0, this.#requester.vendorError)
+    this.#requester.vendorError = 0
     this.#pair.failed()
   }
 

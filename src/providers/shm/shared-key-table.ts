@@ -1,60 +1,39 @@
 import { randomInt } from 'node:crypto'
 import { Access } from '../access.ts'
-import { Errno, VerbsError } from '../errors.ts'
-import type { Pieces } from '../pieces.ts'
-import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyKind, KeyWord, MAX_KEYS, NO_DESCRIPTOR } from './layout.ts'
+import type { Advice, AdvisedRange } from '../memory-contract.ts'
+import {
+  type Invalidatable,
+  type KeyedWindow,
+  type KeyFields,
+  type Keys,
+  keyIndex,
+  makeKey,
+  noKeyLeft,
+} from '../soft/keys.ts'
+import { MAX_KEYS } from '../soft/limits.ts'
+import type { Pieces } from '../soft/pieces.ts'
+import type { ShmBacking } from './backings.ts'
+import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyKind, KeyWord, NO_DESCRIPTOR } from './layout.ts'
+import { prefetch } from './prefetch.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'
 import type { Span } from './span.ts'
-
-/** What every key has. */
-interface KeyFields {
-  readonly key: number
-  readonly address: number
-  readonly length: number
-  readonly access: number
-  readonly domainId: number
-}
 
 /** What a key stands for, if this device owns it. */
 export interface KeyedMemory extends KeyFields {
   readonly descriptor: number
   readonly offsetBytes: number
   readonly span: Span
-  /** True if its pages may be missing: a copy may fail, so it is not for the shortest path. */
-  readonly paged: boolean
-}
-
-/** A memory window's key: part of the region `baseKey`, starting at the region's address `baseAddress`. */
-export interface KeyedWindow extends KeyFields {
-  readonly baseKey: number
-  readonly baseAddress: number
-  /** The only queue pair that it may be used through, or 0. */
-  readonly queuePair: number
 }
 
 /** An indirect key: `pieces`, stored from page `firstPage` of the segment on. */
-export interface KeyedPieces extends KeyFields {
+interface KeyedPieces extends KeyFields {
   readonly pieces: Pieces
   readonly firstPage: number
 }
 
-/** What a work request can revoke. */
-export interface Invalidatable {
-  /** Returns a CompletionStatus, or an Outcome while a peer is inside. */
-  invalidate(key: number, pairNumber: number, domainId: number): number
-}
-
-/**
- * A key consists of ten random bits, the index of its entry (14 bits), and eight bits that change at every use of the
- * entry. For memory windows of type 2 the consumer chooses those eight.
- */
-export function keyIndex(key: number): number {
-  return (key >>> 8) & (MAX_KEYS - 1)
-}
-
 /** Keys of this device's segment: written here, read by every peer. */
-export class SharedKeyTable {
+export class SharedKeyTable implements Keys {
   readonly #segment: Segment
   readonly #entries: (KeyedMemory | undefined)[] = []
   readonly #free: number[] = []
@@ -67,25 +46,23 @@ export class SharedKeyTable {
     this.#segment = segment
   }
 
-  /**
-   * Take an entry; the key gives access to nothing yet. Throws ENOMEM if all are taken. `holder` is called when a work
-   * request invalidates the key.
-   */
   reserve(verb: string, holder?: Invalidatable): number {
     const index = this.#free.shift() ?? this.#entries.length
-    if (index >= MAX_KEYS)
-      throw new VerbsError(verb, Errno.ENOMEM, `all ${MAX_KEYS} keys of this device are in use; close some memory`)
+    if (index >= MAX_KEYS) throw noKeyLeft(verb)
     // No holes in the array: looking up an element in an array with holes costs more.
     if (index === this.#entries.length) this.#entries.push(undefined)
     if (holder !== undefined) this.#holders.set(index, holder)
-    return ((randomInt(1 << 10) << 22) | (index << 8) | (1 + randomInt(255))) >>> 0
+    return makeKey(index, (limit) => randomInt(limit))
   }
 
-  publishRegion(entry: KeyedMemory): void {
-    const index = keyIndex(entry.key)
-    if (entry.paged) this.#paged.set(index, entry)
-    else this.#entries[index] = entry
-    this.#write(entry, KeyKind.Region, entry.descriptor, entry.offsetBytes, 0, 0, 0, 0)
+  publishRegion({ key, address, length, access, domainId }: KeyFields, { span, origin }: ShmBacking): void {
+    const descriptor = origin?.descriptor ?? NO_DESCRIPTOR
+    const offsetBytes = origin?.offsetBytes ?? span.address
+    const entry = { key, address, length, access, domainId, descriptor, offsetBytes, span }
+    // Its pages may be missing: a copy may fail, so it is not for the shortest path.
+    if (span.processId !== 0) this.#paged.set(keyIndex(key), entry)
+    else this.#entries[keyIndex(key)] = entry
+    this.#write(entry, KeyKind.Region, descriptor, offsetBytes, 0, 0, 0, 0)
   }
 
   publishWindow(entry: KeyedWindow): void {
@@ -98,7 +75,6 @@ export class SharedKeyTable {
     this.#write(entry, KeyKind.Indirect, NO_DESCRIPTOR, 0, 0, entry.firstPage, count, repeat)
   }
 
-  /** True if peers find something under the key: a peer may have revoked a window's. */
   isPublished(key: number): boolean {
     return Atomics.load(this.#segment.keys, keyIndex(key) * KEY_WORDS + KeyWord.Key) === (key | 0)
   }
@@ -115,7 +91,6 @@ export class SharedKeyTable {
     this.#pieces.delete(index)
   }
 
-  /** Revoke the key, and free its entry. */
   release(key: number): void {
     const index = keyIndex(key)
     this.withdraw(key)
@@ -129,9 +104,12 @@ export class SharedKeyTable {
     return entry !== undefined && entry.key === key ? entry : undefined
   }
 
-  /** What handles the invalidation of a key, or undefined if it cannot be invalidated. */
   holder(key: number): Invalidatable | undefined {
     return this.#holders.get(keyIndex(key))
+  }
+
+  advise(domainId: number, advice: Advice, range: AdvisedRange): void {
+    prefetch(this.find(range.key), domainId, advice, range)
   }
 
   /**

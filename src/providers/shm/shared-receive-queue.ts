@@ -7,13 +7,15 @@ import type {
   ProviderSharedReceiveQueueOptions,
   SharedReceiveQueueAttributes,
 } from '../shared-receive-queue.ts'
+import { type CompletionOwner, FREES_NOTHING } from '../soft/completion-owner.ts'
+import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
+import { checkHolds, checkLimit, checkSizes, refuseWhileUsed } from '../soft/shared-receive-rules.ts'
 import { ClaimedRing } from './claimed-ring.ts'
-import { completeReceive, FREES_NOTHING } from './complete-receive.ts'
-import type { CompletionOwner, ShmCompletionQueue } from './completion-queue.ts'
+import { completeReceive } from './complete-receive.ts'
+import type { ShmCompletionQueue } from './completion-queue.ts'
 import type { ShmDevice } from './device.ts'
-import { BlockKind, BlockWord, MAX_REQUESTS, MAX_SEGMENTS, RESULT_WORDS, ResultWord, stateWord } from './layout.ts'
+import { BlockKind, BlockWord, RESULT_WORDS, ResultWord, stateWord } from './layout.ts'
 import { OwnBlock } from './own-block.ts'
-import type { ShmProtectionDomain } from './protection-domain.ts'
 import type { ShmQueuePair } from './queue-pair.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
@@ -26,7 +28,7 @@ interface XrcOwner extends CompletionOwner {
 
 /** A ring of receive requests in a block of its own; senders of several queue pairs claim its slots one by one. */
 export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
-  readonly domain: ShmProtectionDomain
+  readonly domain: SoftProtectionDomain
   readonly users: Set<ShmQueuePair> = new Set<ShmQueuePair>()
   readonly ring: undefined = undefined
   /** Its entry in the directory, by which senders find it. */
@@ -43,9 +45,8 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   #limit = 0
   #epoch = 0
 
-  constructor(domain: ShmProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
+  constructor(device: ShmDevice, domain: SoftProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
     checkSizes(options.maxRequests, options.maxSegments)
-    const { device } = domain
     this.domain = domain
     this.#device = device
     this.#maxRequests = options.maxRequests
@@ -75,8 +76,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
 
   modify(attributes: { readonly limit?: number; readonly maxRequests?: number }): void {
     const { limit, maxRequests } = attributes
-    if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0 && limit <= (maxRequests ?? this.#maxRequests)))
-      throw new VerbsError('ibv_modify_srq', Errno.EINVAL, `limit must be between 0 and maxRequests, not ${limit}`)
+    if (limit !== undefined) checkLimit(limit, maxRequests ?? this.#maxRequests)
     if (maxRequests !== undefined) this.#resize(maxRequests)
     if (limit !== undefined) this.#setLimit(limit)
   }
@@ -139,10 +139,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   }
 
   destroy(): void {
-    if (this.users.size > 0) {
-      const numbers = [...this.users].map((pair) => pair.number).join(', ')
-      throw new VerbsError('ibv_destroy_srq', Errno.EBUSY, `queue pairs [${numbers}] still use it`)
-    }
+    refuseWhileUsed(this.users)
     this.#shut('ibv_destroy_srq')
     this.#completionQueue?.removeReceiver(this)
     this.xrcDomain?.forget(this, 'queue', this.blockNumber)
@@ -188,10 +185,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   #resize(maxRequests: number): void {
     checkSizes(maxRequests, this.#maxSegments)
     this.collect(undefined)
-    if (this.#ring.outstanding > maxRequests) {
-      const what = `${this.#ring.outstanding} requests are posted, and ${maxRequests} is too few for them`
-      throw new VerbsError('ibv_modify_srq', Errno.EINVAL, what)
-    }
+    checkHolds(maxRequests, this.#ring.outstanding)
     this.#shut('ibv_modify_srq')
     const old = this.#own
     const ring = this.#ring
@@ -241,15 +235,4 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
 
 function nothing(): void {
   return
-}
-
-function checkSizes(maxRequests: number, maxSegments: number): void {
-  const limits: readonly [string, number, number][] = [
-    ['maxRequests', maxRequests, MAX_REQUESTS],
-    ['maxSegments', maxSegments, MAX_SEGMENTS],
-  ]
-  for (const [name, value, limit] of limits) {
-    if (Number.isInteger(value) && value >= 1 && value <= limit) continue
-    throw new VerbsError('ibv_create_srq', Errno.EINVAL, `${name} must be between 1 and ${limit}, not ${value}`)
-  }
 }

@@ -1,5 +1,5 @@
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
-import { Outcome } from './initiator.ts'
+import { Outcome } from '../soft/outcome.ts'
 import type { Transport } from './transport.ts'
 
 /** `dct`: it is a target, and does not send. (`xrc-receive` is connected, since it has one peer.) */

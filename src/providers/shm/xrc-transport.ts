@@ -19,7 +19,7 @@ import { sharedQueueOwner } from './xrc-domain.ts'
  */
 export class XrcTransport extends ReliableTransport {
   override execute(request: EncodedRequest): number {
-    return this.initiator.carryOut(request, request.words[RequestSlot.Opcode]!, this.target!)
+    return this.requester.carryOut(request, request.words[RequestSlot.Opcode]!, this.target!)
   }
 
   protected override makeTarget(peer: PeerDevice, number: number, ownGid: readonly number[]): Target {

@@ -1,19 +1,10 @@
 import { AsyncEventType } from '../async-event.ts'
 import type { CompletionBatch } from '../completion-batch.ts'
 import type { ProviderCompletionQueue } from '../completion-contract.ts'
-import { Errno, VerbsError } from '../errors.ts'
+import { type CompletionOwner, FREES_RECEIVE } from '../soft/completion-owner.ts'
+import { checkResize, refuseWhileFed } from '../soft/completion-queue-rules.ts'
 import type { SimCompletionChannel } from './completion-channel.ts'
 import type { SimContext } from './context.ts'
-import { checkDepth } from './device-attributes.ts'
-
-/** The owner of a completion. */
-export interface CompletionOwner {
-  readonly number: number
-  /** Completions of an earlier generation are dropped: RESET and destruction clean the completion queues. */
-  readonly generation: number
-  retireSends(count: number): void
-  retireReceive(): void
-}
 
 /** What feeds a completion queue. */
 export interface CompletionSource {
@@ -21,10 +12,6 @@ export interface CompletionSource {
   /** The queue is overrun. */
   overrun(): void
 }
-
-/** What polling a completion frees: that many send slots, or, for this value, one receive slot. */
-export const FREES_RECEIVE = 0
-export const FREES_NOTHING = -1
 
 /** One completion. */
 export interface CompletionRow {
@@ -101,23 +88,13 @@ export class SimCompletionQueue implements ProviderCompletionQueue {
   }
 
   resize(depth: number): void {
-    checkDepth('ibv_resize_cq', depth)
     this.#clean()
-    const waiting = this.#rows.length
-    if (waiting > depth)
-      throw new VerbsError(
-        'ibv_resize_cq',
-        Errno.EINVAL,
-        `${waiting} completions are waiting, and ${depth} is too few for them`,
-      )
+    checkResize(depth, this.#rows.length)
     this.depth = depth
   }
 
   destroy(): void {
-    if (this.sources.size > 0) {
-      const labels = [...this.sources].map((source) => source.label).join(', ')
-      throw new VerbsError('ibv_destroy_cq', Errno.EBUSY, `still used by: ${labels}`)
-    }
+    refuseWhileFed(this.sources)
     this.channel?.forget(this)
     this.#device.events.forget(this)
     this.#device.queues.delete(this)

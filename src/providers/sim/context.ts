@@ -1,5 +1,5 @@
 import type { Gid } from '../gid.ts'
-import type { SimAsyncEvents } from './async-events.ts'
+import type { SoftAsyncEvents } from '../soft/async-events.ts'
 import type { Dma } from './dma.ts'
 import type { Host } from './host.ts'
 import type { KeyTable } from './key-table.ts'
@@ -29,15 +29,9 @@ export interface SimContext {
   readonly network: Network
   readonly dma: Dma
   readonly keys: KeyTable
-  readonly events: SimAsyncEvents
+  readonly events: SoftAsyncEvents
   /**
    * Change one word, not before `fromNs`, when no other atomic of the device is under way. Returns when it is done.
    */
   atomically(fromNs: number, piece: Piece, change: (old: bigint) => bigint): number
-}
-
-/** A protection domain, as its objects need it. */
-export interface SimDomain {
-  readonly device: SimContext
-  readonly id: number
 }

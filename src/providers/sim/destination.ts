@@ -1,7 +1,7 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { isMulticast } from '../gid.ts'
-import { GlobalRoute } from '../global-route.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
+import { GlobalRoute } from '../soft/global-route.ts'
 import type { AddressDevice } from './address-handle.ts'
 import type { Place } from './context.ts'
 

@@ -1,32 +1,42 @@
+import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { AsyncEventType, type ProviderAsyncEvent } from '../async-event.ts'
 import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
 import type { DeviceAttributes, OpenDeviceOptions, ProviderDevice, ProviderProtectionDomain } from '../contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderDeviceMemory, ProviderThreadDomain } from '../memory-contract.ts'
-import { OwnThreadDomain } from '../own-thread-domain.ts'
 import type { GidEntry, PortAttributes } from '../port.ts'
-import { Tokens } from '../tokens.ts'
+import type { ProviderQueuePair, ProviderQueuePairOptions } from '../queue-pair-contract.ts'
+import type { ProviderSharedReceiveQueue, ProviderSharedReceiveQueueOptions } from '../shared-receive-queue.ts'
+import { SoftAsyncEvents } from '../soft/async-events.ts'
+import { checkNewQueue } from '../soft/completion-queue-rules.ts'
+import { deviceAttributes } from '../soft/device-attributes.ts'
+import { SoftDeviceMemory } from '../soft/device-memory.ts'
+import type { PieceRoom, SoftIndirectKey } from '../soft/indirect-key.ts'
+import { MANY } from '../soft/limits.ts'
+import type { SoftMemoryRegion } from '../soft/memory-region.ts'
+import type { SoftMemoryWindow } from '../soft/memory-window.ts'
+import { OnlyPort } from '../soft/only-port.ts'
+import { noPairOf, OpenedPair } from '../soft/opened-pair.ts'
+import { OwnThreadDomain } from '../soft/own-thread-domain.ts'
+import { type DomainDevice, SoftProtectionDomain } from '../soft/protection-domain.ts'
+import { Tokens } from '../soft/tokens.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
-import type { SimAddressHandle } from './address-handle.ts'
+import { SimAddressHandle } from './address-handle.ts'
 import { AddressSpace } from './address-space.ts'
-import { SimAsyncEvents } from './async-events.ts'
+import { SimBackings } from './backings.ts'
+import { simCapabilities } from './capabilities.ts'
 import { SimCompletionChannel } from './completion-channel.ts'
 import { SimCompletionQueue } from './completion-queue.ts'
 import type { SimClusterContext } from './context.ts'
-import { checkDepth, deviceAttributes, gidEntries, portAttributes } from './device-attributes.ts'
-import { SimDeviceMemory } from './device-memory.ts'
 import { Dma } from './dma.ts'
 import type { Host, HostListener } from './host.ts'
-import type { SimIndirectKey } from './indirect-key.ts'
 import { KeyTable } from './key-table.ts'
-import type { MemoryBlock } from './memory-block.ts'
-import type { Backing, SimMemoryRegion } from './memory-region.ts'
-import type { SimMemoryWindow } from './memory-window.ts'
 import type { Network } from './network.ts'
 import type { Piece } from './piece-list.ts'
-import { SimProtectionDomain } from './protection-domain.ts'
-import type { SimQueuePair } from './queue-pair.ts'
+import { SimQueuePair } from './queue-pair.ts'
+import { SimSharedReceiveQueue } from './shared-receive-queue.ts'
+import { Signal } from './signal.ts'
 import type { Stream } from './stream.ts'
 import { SimXrcDomain, type XrcMembers } from './xrc-domain.ts'
 
@@ -45,7 +55,7 @@ interface DeviceCluster extends SimClusterContext {
 }
 
 /** An open simulated device: one process's use of one host's adapter. */
-export class SimDevice implements ProviderDevice, HostListener {
+export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
   readonly attributes: DeviceAttributes
   readonly portNumber = 1
   readonly gid: Gid
@@ -53,21 +63,22 @@ export class SimDevice implements ProviderDevice, HostListener {
   readonly host: Host
   readonly network: Network
   readonly dma: Dma
-  readonly space: AddressSpace = new AddressSpace()
+  readonly backings: SimBackings
   readonly keys: KeyTable
-  readonly events: SimAsyncEvents = new SimAsyncEvents()
-  readonly domains: Set<SimProtectionDomain> = new Set<SimProtectionDomain>()
+  readonly eventSignal: Signal = new Signal()
+  readonly events: SoftAsyncEvents = new SoftAsyncEvents(this.eventSignal)
+  readonly port: OnlyPort
+  readonly domains: Set<SoftProtectionDomain> = new Set<SoftProtectionDomain>()
   readonly channels: Set<SimCompletionChannel> = new Set<SimCompletionChannel>()
   readonly queues: Set<SimCompletionQueue> = new Set<SimCompletionQueue>()
   readonly xrcDomains: Set<SimXrcDomain> = new Set<SimXrcDomain>()
   readonly threadDomains: Set<OwnThreadDomain> = new Set<OwnThreadDomain>()
-  readonly deviceMemories: Set<SimDeviceMemory> = new Set<SimDeviceMemory>()
-  readonly regions: Tokens<SimMemoryRegion> = new Tokens<SimMemoryRegion>()
-  readonly windows: Tokens<SimMemoryWindow> = new Tokens<SimMemoryWindow>()
-  readonly indirectKeys: Tokens<SimIndirectKey> = new Tokens<SimIndirectKey>()
+  readonly deviceMemories: Set<SoftDeviceMemory> = new Set<SoftDeviceMemory>()
+  readonly regions: Tokens<SoftMemoryRegion> = new Tokens<SoftMemoryRegion>()
+  readonly windows: Tokens<SoftMemoryWindow> = new Tokens<SoftMemoryWindow>()
+  readonly indirectKeys: Tokens<SoftIndirectKey> = new Tokens<SoftIndirectKey>()
   readonly addressHandles: Tokens<SimAddressHandle> = new Tokens<SimAddressHandle>()
   readonly #pairs = new Map<number, SimQueuePair>()
-  readonly #physical: MemoryBlock | undefined
   #atomicFreeNs = 0
 
   constructor(cluster: DeviceCluster, host: Host, gid: Gid, name: string, options: OpenDeviceOptions) {
@@ -76,24 +87,33 @@ export class SimDevice implements ProviderDevice, HostListener {
     this.host = host
     this.gid = gid
     this.network = cluster.network
-    this.attributes = deviceAttributes(name, cluster.atomics)
+    this.attributes = deviceAttributes({
+      name,
+      provider: 'sim',
+      maxQueuePairs: MANY,
+      maxCompletionQueues: MANY,
+      atomics: cluster.atomics,
+      linkLayer: 'ethernet',
+    })
+    this.port = new OnlyPort('a simulated device', 'ethernet', 'roce-v2', gid)
     this.dma = new Dma(host)
-    this.keys = new KeyTable(this.space, cluster.names)
-    this.#physical = physicalBytes === 0 ? undefined : this.space.allocate(physicalBytes)
+    const space = new AddressSpace()
+    this.keys = new KeyTable(space, cluster.names)
+    this.backings = new SimBackings(space, physicalBytes)
     host.listeners.add(this)
     this.network.devices.set(gid, this)
   }
 
   get asyncDescriptor(): number {
-    return this.events.signal.descriptor
+    return this.eventSignal.descriptor
   }
 
   queryPort(port: number): PortAttributes {
-    return portAttributes(port, this.host.linkUp, this.cluster.gigabitsPerSecond)
+    return this.port.query(port, this.host.linkUp, this.cluster.gigabitsPerSecond)
   }
 
   gids(port: number): readonly GidEntry[] {
-    return gidEntries(port, this.gid)
+    return this.port.gids(port)
   }
 
   drainEvents(take: (event: ProviderAsyncEvent) => void): number {
@@ -101,11 +121,11 @@ export class SimDevice implements ProviderDevice, HostListener {
   }
 
   whenEvent(ready: () => void): () => void {
-    return this.events.signal.wait(ready)
+    return this.eventSignal.wait(ready)
   }
 
   createProtectionDomain(): ProviderProtectionDomain {
-    const domain = new SimProtectionDomain(this, this.cluster.nextNumber())
+    const domain = new SoftProtectionDomain(this, this.cluster.nextNumber())
     this.domains.add(domain)
     return domain
   }
@@ -121,9 +141,7 @@ export class SimDevice implements ProviderDevice, HostListener {
     channel: ProviderCompletionChannel | undefined,
     vector: number,
   ): ProviderCompletionQueue {
-    checkDepth('ibv_create_cq', depth)
-    if (vector !== 0)
-      throw new VerbsError('ibv_create_cq', Errno.EINVAL, `vector must be below completionVectors (1), not ${vector}`)
+    checkNewQueue(depth, vector)
     const queue = new SimCompletionQueue(this, depth, channel as SimCompletionChannel | undefined)
     this.queues.add(queue)
     return queue
@@ -134,7 +152,7 @@ export class SimDevice implements ProviderDevice, HostListener {
   }
 
   allocateDeviceMemory(lengthBytes: number, alignmentExponent: number): ProviderDeviceMemory {
-    return new SimDeviceMemory(this, lengthBytes, alignmentExponent)
+    return new SoftDeviceMemory(this, lengthBytes, alignmentExponent)
   }
 
   openXrcDomain(options: XrcDomainOptions): ProviderXrcDomain {
@@ -158,7 +176,45 @@ export class SimDevice implements ProviderDevice, HostListener {
     }
     this.host.listeners.delete(this)
     this.network.devices.delete(this.gid)
-    this.events.signal.close()
+    this.eventSignal.close()
+  }
+
+  // ---- in a protection domain
+  // ----------------------------------------------------------------------------------------------------
+
+  makePieceRoom(maxPieces: number): PieceRoom {
+    const publish: PieceRoom['publish'] = (fields, pieces) => this.keys.publishPieces(fields, pieces)
+    return { maxPieces, publish, release: () => undefined }
+  }
+
+  makeQueuePair(domain: SoftProtectionDomain, options: ProviderQueuePairOptions): ProviderQueuePair {
+    return new SimQueuePair(this, domain, options)
+  }
+
+  openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
+    const pair = (domain as SimXrcDomain).members.pairs.get(number)
+    if (pair === undefined) throw noPairOf(number)
+    return new OpenedPair('sim', simCapabilities, pair, () => undefined)
+  }
+
+  makeSharedReceiveQueue(
+    domain: SoftProtectionDomain,
+    options: ProviderSharedReceiveQueueOptions,
+  ): ProviderSharedReceiveQueue {
+    return new SimSharedReceiveQueue(this, domain, options)
+  }
+
+  makeAddressHandle(domain: SoftProtectionDomain, vector: AddressVector): ProviderAddressHandle {
+    return new SimAddressHandle(this, domain, vector)
+  }
+
+  /** A key that was withdrawn has no users: the adapter looks at the key of each packet. */
+  peersOutside(): boolean {
+    return true
+  }
+
+  awaitPeersOutside(): void {
+    return
   }
 
   // ---- for its objects
@@ -176,22 +232,6 @@ export class SimDevice implements ProviderDevice, HostListener {
 
   findPair(number: number): SimQueuePair | undefined {
     return this.#pairs.get(number)
-  }
-
-  /** A buffer of the program's as memory of its process. */
-  backingOf(buffer: Uint8Array): Backing {
-    return { block: this.space.adopt(buffer), offset: 0, length: buffer.length, zeroBased: false, owned: true }
-  }
-
-  releaseBacking({ block, owned }: Backing): void {
-    if (owned && block !== undefined) this.space.remove(block)
-  }
-
-  /** The memory whose offsets are this device's physical addresses. EPERM if the program did not ask for any. */
-  physicalMemory(): MemoryBlock {
-    if (this.#physical !== undefined) return this.#physical
-    const what = 'this device has no physical memory: open it with { physicalBytes }'
-    throw new VerbsError('ibv_exp_reg_mr', Errno.EPERM, what)
   }
 
   /**
@@ -223,7 +263,7 @@ export class SimDevice implements ProviderDevice, HostListener {
 
   whenReadable(descriptor: number, ready: () => void): (() => void) | undefined {
     for (const channel of this.channels) if (channel.isOn(descriptor)) return channel.whenReadable(ready)
-    return this.events.signal.isOn(descriptor) ? this.events.signal.wait(ready) : undefined
+    return this.eventSignal.isOn(descriptor) ? this.eventSignal.wait(ready) : undefined
   }
 
   linkChanged(up: boolean): void {

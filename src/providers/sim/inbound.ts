@@ -1,7 +1,7 @@
-import { GLOBAL_ROUTE_BYTES } from '../global-route.ts'
 import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
+import { GLOBAL_ROUTE_BYTES } from '../soft/global-route.ts'
 import { CompletionStatus } from '../status.ts'
 import type { Message, Packet } from './packet.ts'
 import type { ReceiveRequest } from './receive-request.ts'

@@ -1,50 +1,38 @@
 import { Access } from '../access.ts'
-import { Errno, VerbsError } from '../errors.ts'
-import type { Pieces } from '../pieces.ts'
+import { Errno } from '../errors.ts'
+import { Advice, type AdvisedRange } from '../memory-contract.ts'
+import { checkAdvice, refuseAdvice } from '../soft/advice.ts'
+import {
+  type Invalidatable,
+  type KeyedWindow,
+  type KeyFields,
+  type Keys,
+  keyIndex,
+  makeKey,
+  noKeyLeft,
+} from '../soft/keys.ts'
+import { MAX_KEYS } from '../soft/limits.ts'
+import type { Pieces } from '../soft/pieces.ts'
 import type { AddressSpace } from './address-space.ts'
+import type { SimBacking } from './backings.ts'
 import type { MemoryBlock } from './memory-block.ts'
 import type { PieceList } from './piece-list.ts'
 import type { Stream } from './stream.ts'
 
-/** What every key has. */
-interface Keyed {
-  readonly address: number
-  readonly length: number
-  readonly access: number
-  readonly domainId: number
-}
-
 /** A region: a block from `offset` on, or, without a block, whatever the process has at these addresses. */
-export interface KeyedRegion extends Keyed {
+interface KeyedRegion extends KeyFields {
   readonly kind: 'region'
   readonly block: MemoryBlock | undefined
   readonly offset: number
 }
 
-/**
- * A memory window: part of the region `baseKey`, starting at the region's address `baseAddress`. `queuePair` 0: any
- * queue pair may use it.
- */
-interface KeyedWindow extends Keyed {
-  readonly kind: 'window'
-  readonly baseKey: number
-  readonly baseAddress: number
-  readonly queuePair: number
-}
-
 /** An indirect key: pieces of regions. */
-interface KeyedPieces extends Keyed {
+interface KeyedPieces extends KeyFields {
   readonly kind: 'pieces'
   readonly pieces: Pieces
 }
 
-export type KeyEntry = KeyedRegion | KeyedWindow | KeyedPieces
-
-/** What a work request can revoke. */
-export interface Invalidatable {
-  /** Returns a CompletionStatus. */
-  invalidate(key: number, pairNumber: number, domainId: number): number
-}
+type KeyEntry = KeyedRegion | (KeyedWindow & { readonly kind: 'window' }) | KeyedPieces
 
 /** An access, to be checked. */
 export interface Wanted {
@@ -55,14 +43,8 @@ export interface Wanted {
   readonly pairNumber: number
 }
 
-export const MAX_KEYS = 16384
-const INDEX_BITS = 14
-
-/**
- * The keys of one device: eight bits that change with each use, an index and ten random bits, as with the other
- * providers.
- */
-export class KeyTable {
+/** The keys of one device. */
+export class KeyTable implements Keys {
   readonly #space: AddressSpace
   readonly #stream: Stream
   readonly #entries = new Map<number, KeyEntry>()
@@ -75,45 +57,57 @@ export class KeyTable {
     this.#stream = stream
   }
 
-  /** Take a key that gives access to nothing yet. `holder` is called when a work request invalidates it. */
   reserve(verb: string, holder?: Invalidatable): number {
-    if (this.#taken.size >= MAX_KEYS)
-      throw new VerbsError(verb, Errno.ENOMEM, `all ${MAX_KEYS} keys of this device are in use; close some memory`)
+    if (this.#taken.size >= MAX_KEYS) throw noKeyLeft(verb)
     while (this.#taken.has(this.#next)) this.#next = (this.#next + 1) % MAX_KEYS
     const index = this.#next
     this.#next = (index + 1) % MAX_KEYS
     this.#taken.add(index)
     if (holder !== undefined) this.#holders.set(index, holder)
-    const [salt, tag] = [this.#stream.below(1 << 10), 1 + this.#stream.below(255)]
-    return ((salt << (INDEX_BITS + 8)) | (index << 8) | tag) >>> 0
+    return makeKey(index, (limit) => this.#stream.below(limit))
   }
 
-  publish(key: number, entry: KeyEntry): void {
-    this.#entries.set(key, entry)
+  publishRegion(fields: KeyFields, { block, offset }: SimBacking): void {
+    this.#entries.set(fields.key, { ...fields, kind: 'region', block, offset })
+  }
+
+  publishWindow(entry: KeyedWindow): void {
+    this.#entries.set(entry.key, { ...entry, kind: 'window' })
+  }
+
+  publishPieces(fields: KeyFields, pieces: Pieces): void {
+    this.#entries.set(fields.key, { ...fields, kind: 'pieces', pieces })
   }
 
   isPublished(key: number): boolean {
     return this.#entries.has(key)
   }
 
-  /** From now on the key gives access to nothing; its index stays taken. */
+  /** When this returns, what the adapter has already taken by a key of a region or window is in memory. */
   withdraw(key: number): void {
+    const entry = this.#entries.get(key)
+    const region = entry?.kind === 'window' ? this.#entries.get(entry.baseKey) : entry
     this.#entries.delete(key)
+    if (region?.kind === 'region') region.block?.settle()
   }
 
   release(key: number): void {
     this.withdraw(key)
-    this.#holders.delete(indexOf(key))
-    this.#taken.delete(indexOf(key))
+    this.#holders.delete(keyIndex(key))
+    this.#taken.delete(keyIndex(key))
   }
 
-  find(key: number): KeyEntry | undefined {
-    return this.#entries.get(key)
-  }
-
-  /** What handles the invalidation of a key, or undefined if it cannot be invalidated. */
   holder(key: number): Invalidatable | undefined {
-    return this.#holders.get(indexOf(key))
+    return this.#holders.get(keyIndex(key))
+  }
+
+  advise(domainId: number, advice: Advice, range: AdvisedRange): void {
+    const entry = this.#entries.get(range.key)
+    const region = entry?.kind === 'region' ? entry : undefined
+    checkAdvice(region, domainId, advice, range)
+    if (range.length === 0 || advice === Advice.PrefetchNoFault || region.block !== undefined) return
+    if (this.#space.find(range.address, range.length) === undefined)
+      refuseAdvice(Errno.EFAULT, `this process has no memory at ${range.address}`)
   }
 
   /**
@@ -169,11 +163,7 @@ function baseRight(right: number): number {
   return right === Access.RemoteRead || right === 0 ? 0 : Access.LocalWrite
 }
 
-function within(entry: Keyed, address: number, length: number): boolean {
+function within(entry: KeyFields, address: number, length: number): boolean {
   const offset = address - entry.address
   return offset >= 0 && length > 0 && offset + length <= entry.length
-}
-
-function indexOf(key: number): number {
-  return (key >>> 8) & (MAX_KEYS - 1)
 }

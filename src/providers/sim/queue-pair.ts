@@ -4,58 +4,48 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { CompletionOpcode, completionOpcodeOf, Opcode, RequestFlag } from '../opcode.ts'
 import { capabilitiesOfType, type PairCapabilities } from '../pair-capabilities.ts'
-import { checkModify, MAX_READ_ATOMIC } from '../queue-pair-attributes.ts'
 import type {
   ProviderQueuePair,
   ProviderQueuePairOptions,
   QueuePairAttributes,
   QueuePairCapacities,
 } from '../queue-pair-contract.ts'
-import { checkQueuePairOptions, receivesItself } from '../queue-pair-options.ts'
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
-import { isUnanswered, refusal } from '../service.ts'
+import { type CompletionOwner, FREES_NOTHING, FREES_RECEIVE } from '../soft/completion-owner.ts'
+import { MAX_READ_ATOMIC } from '../soft/limits.ts'
+import { Memberships } from '../soft/memberships.ts'
+import { type MemoryDevice, MemoryOperations } from '../soft/memory-operations.ts'
+import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
+import { checkModify } from '../soft/queue-pair-attributes.ts'
+import { capacitiesOf, checkQueuePairOptions, receivesItself } from '../soft/queue-pair-options.ts'
+import { isFailed, isUnanswered, refusal } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { AddressDevice } from './address-handle.ts'
+import { simCapabilities } from './capabilities.ts'
 import { CompletionOrder } from './completion-order.ts'
-import {
-  type CompletionOwner,
-  type CompletionSource,
-  FREES_NOTHING,
-  FREES_RECEIVE,
-  type SimCompletionQueue,
-} from './completion-queue.ts'
-import type { SimDomain } from './context.ts'
+import type { CompletionSource, SimCompletionQueue } from './completion-queue.ts'
 import { ConnectedDestination, type Destination, NamedDestination } from './destination.ts'
-import { MAX_INLINE_BYTES, MAX_REQUESTS, MAX_SEGMENTS, simCapabilities } from './device-attributes.ts'
 import { Inbound } from './inbound.ts'
-import { Memberships } from './memberships.ts'
-import type { MemoryDevice } from './memory-operations.ts'
 import { type Message, type Packet, PacketKind } from './packet.ts'
 import { ReceiveQueue } from './receive-queue.ts'
-import { Requester, type RequesterOwner } from './requester.ts'
+import { type RequesterOwner, SimRequester } from './requester.ts'
 import type { Receipt, ResponderOwner, Service } from './responder.ts'
 import { SendEntry } from './send-entry.ts'
 import type { SimSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
-const LIMITS = { maxRequests: MAX_REQUESTS, maxSegments: MAX_SEGMENTS, maxInlineBytes: MAX_INLINE_BYTES }
 const NO_ENTRIES: readonly SendEntry[] = []
 
 /** A device with its queue pairs. */
-export interface PairDevice extends AddressDevice, MemoryDevice {
+export interface PairDevice extends AddressDevice, Pick<MemoryDevice, 'regions' | 'windows' | 'indirectKeys'> {
   /** Returns the number of the queue pair. */
   addPair(pair: SimQueuePair): number
   removePair(pair: SimQueuePair): void
 }
 
-interface PairDomain extends SimDomain {
-  readonly device: PairDevice
-  readonly queuePairs: Set<SimQueuePair>
-}
-
 /**
- * A queue pair: its state, its slots, its completions. The {@link Requester} handles what is sent, the {@link Inbound}
- * what comes in.
+ * A queue pair: its state, its slots, its completions. The {@link SimRequester} handles what is sent, the
+ * {@link Inbound} what comes in.
  */
 export class SimQueuePair
   implements ProviderQueuePair, CompletionOwner, CompletionSource, RequesterOwner, ResponderOwner
@@ -73,7 +63,8 @@ export class SimQueuePair
   state: QueuePairState = QueuePairState.Reset
   lastErrno = 0
   generation = 0
-  readonly #domain: PairDomain
+  readonly memoryOperations: MemoryOperations
+  readonly #domain: SoftProtectionDomain
   readonly #sendQueue: SimCompletionQueue | undefined
   readonly #receiveQueue: SimCompletionQueue | undefined
   readonly #shared: SimSharedReceiveQueue | undefined
@@ -86,7 +77,7 @@ export class SimQueuePair
   #receiveOrder: CompletionOrder
   #attributes: QueuePairAttributes = {}
   #destination: Destination
-  #requester: Requester | undefined
+  #requester: SimRequester | undefined
   /** The number of connections so far; targets of dynamic connections tell them apart by it. */
   #sessions = 0
   /** Send slots in use: posted, and not yet covered by a polled completion. */
@@ -99,11 +90,10 @@ export class SimQueuePair
   #draining = false
   #notifyDrained = false
 
-  constructor(domain: PairDomain, options: ProviderQueuePairOptions) {
+  constructor(device: PairDevice, domain: SoftProtectionDomain, options: ProviderQueuePairOptions) {
     const shared = options.sharedReceiveQueue as SimSharedReceiveQueue | undefined
-    checkQueuePairOptions(options, LIMITS, shared?.xrcDomain !== undefined)
-    const { device } = domain
-    const { type, maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes } = options
+    checkQueuePairOptions(options, shared?.xrcDomain !== undefined)
+    const { type, maxReceiveRequests, maxReceiveSegments } = options
     this.#domain = domain
     this.device = device
     this.domainId = domain.id
@@ -112,7 +102,7 @@ export class SimQueuePair
     this.datagrams = type === 'ud'
     this.oneAtATime = type === 'dci'
     this.dcAccessKey = options.dcAccessKey
-    this.capacities = { maxSendRequests, maxReceiveRequests, maxSendSegments, maxReceiveSegments, maxInlineBytes }
+    this.capacities = capacitiesOf(options)
     this.capabilities = capabilitiesOfType(options.type, simCapabilities)
     this.#signalAll = options.signalAll
     this.#sendQueue = options.sendQueue as SimCompletionQueue | undefined
@@ -123,7 +113,8 @@ export class SimQueuePair
       ? new ReceiveQueue(maxReceiveRequests, maxReceiveSegments, domain.id)
       : undefined
     this.number = device.addPair(this)
-    this.#memberships = new Memberships(device, this.number)
+    this.memoryOperations = new MemoryOperations(device, domain.id, this.number)
+    this.#memberships = new Memberships(device.cluster, type, { gid: device.gid, number: this.number })
     this.#destination = new NamedDestination(device, domain.id, this.datagrams)
     this.#inbound = new Inbound(this)
     this.#sendOrder = new CompletionOrder(device.host, 'completion.send')
@@ -200,10 +191,7 @@ export class SimQueuePair
   }
 
   destroy(): void {
-    if (this.#memberships.size > 0) {
-      const what = `attached to ${this.#memberships.size} multicast groups; detach it first`
-      throw new VerbsError('ibv_destroy_qp', Errno.EBUSY, what)
-    }
+    this.#memberships.refuseDestroy()
     this.#forget()
     this.state = QueuePairState.Reset
     this.#sendQueue?.sources.delete(this)
@@ -222,12 +210,10 @@ export class SimQueuePair
   }
 
   attachMulticast(group: Gid): void {
-    this.#requireDatagrams('ibv_attach_mcast')
     this.#memberships.attach(group)
   }
 
   detachMulticast(group: Gid): void {
-    this.#requireDatagrams('ibv_detach_mcast')
     this.#memberships.detach(group)
   }
 
@@ -244,7 +230,7 @@ export class SimQueuePair
     if (!this.#destination.admits(request)) return Errno.EINVAL
     if (this.#sendOutstanding >= this.capacities.maxSendRequests) return Errno.ENOMEM
     this.#sendOutstanding += 1
-    if (opcode === Opcode.BindMemoryWindow) this.#bindPosted(request)
+    if (opcode === Opcode.BindMemoryWindow) this.memoryOperations.posted(request)
     const entry = new SendEntry(request, this.capacities.maxInlineBytes)
     if (isFailed(state)) this.#completeSend(entry, CompletionStatus.WorkRequestFlushed)
     else this.#requester?.post(entry)
@@ -299,8 +285,7 @@ export class SimQueuePair
     if (this.#xrcDomain === undefined) return this.#service(this.#shared ?? this.#receives)
     const queue = this.#xrcDomain.members.queues.get(message.sharedQueue)
     if (queue === undefined) return CompletionStatus.RemoteInvalidRequest
-    const { device, id } = queue.domain
-    return { device, domainId: id, receives: queue, completionQueue: queue.completionQueue }
+    return { device: queue.device, domainId: queue.domain.id, receives: queue, completionQueue: queue.completionQueue }
   }
 
   established(): void {
@@ -386,7 +371,7 @@ export class SimQueuePair
     if (from === QueuePairState.ReadyToReceive || from === QueuePairState.SendQueueError) {
       this.#sessions += 1
       const limit = this.rateLimit
-      this.#requester = new Requester(this, this.#destination, this.#attributes, this.#sessions)
+      this.#requester = new SimRequester(this, this.#destination, this.#attributes, this.#sessions)
       this.#requester.rateLimit = limit
     } else this.#requester?.change(this.#attributes)
     this.#requester?.pump()
@@ -432,11 +417,6 @@ export class SimQueuePair
     this.#notifyDrained = false
     this.#sendOutstanding = 0
     this.#uncovered = 0
-  }
-
-  #requireDatagrams(verb: string): void {
-    if (this.type !== 'ud')
-      throw new VerbsError(verb, Errno.EINVAL, `queue pairs of type ${this.type} take no datagrams; use 'ud'`)
   }
 
   // ---- completions
@@ -489,14 +469,4 @@ export class SimQueuePair
         solicited: false,
       })
   }
-
-  #bindPosted({ words }: EncodedRequest): void {
-    const window = this.device.windows.get(words[RequestSlot.Window]!)
-    window?.posted(words[RequestSlot.RemoteKey]!)
-  }
-}
-
-/** States in which what is posted to the send queue is flushed. */
-function isFailed(state: QueuePairState): boolean {
-  return state === QueuePairState.Error || state === QueuePairState.SendQueueError
 }

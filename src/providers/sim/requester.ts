@@ -1,12 +1,14 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode, RequestFlag } from '../opcode.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
-import { answerTimeoutMs, rnrTimerMs } from '../rnr-timer.ts'
+import { MAX_MTU } from '../soft/limits.ts'
+import type { MemoryOperations } from '../soft/memory-operations.ts'
+import { answerTimeoutMs, rnrTimerMs } from '../soft/rnr-timer.ts'
+import { isAtomic } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
+import type { SimContext } from './context.ts'
 import type { Destination } from './destination.ts'
-import { MAX_MTU } from './device-attributes.ts'
 import { gatherLocal } from './local-memory.ts'
-import { executeMemoryOperation, isMemoryOperation, type MemoryDevice } from './memory-operations.ts'
 import {
   type Flow,
   HEADER_BYTES,
@@ -18,7 +20,7 @@ import {
   psnAhead,
 } from './packet.ts'
 import type { PieceList } from './piece-list.ts'
-import { isAtomic, type SendEntry } from './send-entry.ts'
+import type { SendEntry } from './send-entry.ts'
 import { SendingPace } from './sending-pace.ts'
 
 const NS_PER_MS = 1e6
@@ -29,7 +31,8 @@ const OWN_QUEUE_KEY = 0x80000000
 
 /** What the send side of a queue pair needs of it. */
 export interface RequesterOwner {
-  readonly device: MemoryDevice
+  readonly device: SimContext
+  readonly memoryOperations: MemoryOperations
   readonly domainId: number
   readonly number: number
   readonly datagrams: boolean
@@ -49,7 +52,7 @@ export interface RequesterOwner {
  * The send side of a queue pair: turns requests into packets, and answers into completions, in order. It sends again
  * what was lost.
  */
-export class Requester {
+export class SimRequester {
   readonly #owner: RequesterOwner
   readonly #destination: Destination
   #attributes: QueuePairAttributes
@@ -190,10 +193,10 @@ export class Requester {
   }
 
   #begin(entry: SendEntry): void {
-    const { device, domainId, number } = this.#owner
+    const { memoryOperations } = this.#owner
     entry.begun = true
-    if (isMemoryOperation(entry.opcode)) {
-      const status = executeMemoryOperation(device, domainId, number, entry.request)
+    if (memoryOperations.includes(entry.opcode)) {
+      const status = memoryOperations.execute(entry.request, entry.opcode)
       entry.done = true
       if (status !== CompletionStatus.Success) this.#fail(entry, status)
       return

@@ -1,17 +1,17 @@
 import { Access } from '../access.ts'
-import { changeAtomically } from '../atomic.ts'
 import type { Gid } from '../gid.ts'
 import { CompletionFlag, CompletionOpcode, Opcode } from '../opcode.ts'
+import { changeAtomically } from '../soft/atomic.ts'
+import { invalidateKey } from '../soft/memory-operations.ts'
+import { isAtomic, receiveFlags } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimCompletionQueue } from './completion-queue.ts'
 import type { SimContext } from './context.ts'
 import type { Host } from './host.ts'
-import { invalidateKey } from './memory-operations.ts'
 import { type Flow, type Message, NO_BYTES, type Packet, PacketKind, psnAfter, psnAhead } from './packet.ts'
 import { PieceList } from './piece-list.ts'
 import type { ReceiveSource } from './receive-queue.ts'
 import type { ReceiveRequest } from './receive-request.ts'
-import { isAtomic } from './send-entry.ts'
 
 /**
  * How many answers to atomics are kept in case they are repeated. IB specification 9.4.5: as many as there are READ
@@ -280,7 +280,7 @@ export class Responder {
   }
 
   #invalidate({ message, service }: Incoming): boolean {
-    const status = invalidateKey(service.device, service.domainId, this.#owner.number, message.immediate)
+    const status = invalidateKey(service.device.keys, service.domainId, this.#owner.number, message.immediate)
     return status === CompletionStatus.Success
   }
 
@@ -484,11 +484,6 @@ export class Responder {
 /** A SEND consumes a receive request with its first packet. */
 function takesReceiveFirst(opcode: number): boolean {
   return opcode === Opcode.Send || opcode === Opcode.SendWithImmediate || opcode === Opcode.SendWithInvalidate
-}
-
-function receiveFlags(opcode: number): number {
-  if (opcode === Opcode.SendWithImmediate) return CompletionFlag.WithImmediate
-  return opcode === Opcode.SendWithInvalidate ? CompletionFlag.WithInvalidate : 0
 }
 
 function put(list: PieceList, bytes: Uint8Array): void {

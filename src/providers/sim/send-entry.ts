@@ -1,6 +1,7 @@
-import { captureRequest } from '../captured-request.ts'
 import { EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { Opcode, RequestFlag } from '../opcode.ts'
+import { captureRequest } from '../soft/captured-request.ts'
+import { isAtomic } from '../soft/service.ts'
 import { type Message, psnAfter } from './packet.ts'
 
 /** A posted send request, from the post until its completion. */
@@ -56,13 +57,4 @@ export class SendEntry {
   get packets(): number {
     return this.isAnswered ? 1 : this.psnCount
   }
-}
-
-export function isAtomic(opcode: number): boolean {
-  return (
-    opcode === Opcode.CompareSwap ||
-    opcode === Opcode.FetchAdd ||
-    opcode === Opcode.MaskedCompareSwap ||
-    opcode === Opcode.MaskedFetchAdd
-  )
 }

@@ -1,27 +1,25 @@
 import { AsyncEventType } from '../async-event.ts'
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
-import { Errno, VerbsError } from '../errors.ts'
+import { Errno } from '../errors.ts'
 import type { ProviderQueuePair } from '../queue-pair-contract.ts'
 import type {
   ProviderSharedReceiveQueue,
   ProviderSharedReceiveQueueOptions,
   SharedReceiveQueueAttributes,
 } from '../shared-receive-queue.ts'
+import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
+import { checkHolds, checkLimit, checkSizes, refuseWhileUsed } from '../soft/shared-receive-rules.ts'
 import type { CompletionSource, SimCompletionQueue } from './completion-queue.ts'
-import type { SimDomain } from './context.ts'
-import { MAX_REQUESTS, MAX_SEGMENTS } from './device-attributes.ts'
+import type { SimContext } from './context.ts'
 import type { ReceiveSource } from './receive-queue.ts'
 import { ReceiveRequest } from './receive-request.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
-interface SharedReceiveDomain extends SimDomain {
-  readonly sharedReceiveQueues: Set<SimSharedReceiveQueue>
-}
-
 /** Receive requests that several queue pairs consume. A slot is free as soon as a message has taken it. */
 export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, ReceiveSource, CompletionSource {
   readonly number: number
-  readonly domain: SharedReceiveDomain
+  readonly device: SimContext
+  readonly domain: SoftProtectionDomain
   readonly users: Set<ProviderQueuePair> = new Set<ProviderQueuePair>()
   readonly xrcDomain: SimXrcDomain | undefined
   /** Where receives of XRC complete. */
@@ -33,16 +31,16 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
   #maxRequests: number
   #limit: number
 
-  constructor(domain: SharedReceiveDomain, options: ProviderSharedReceiveQueueOptions) {
-    checkSize('maxRequests', options.maxRequests, MAX_REQUESTS)
-    checkSize('maxSegments', options.maxSegments, MAX_SEGMENTS)
+  constructor(device: SimContext, domain: SoftProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
+    checkSizes(options.maxRequests, options.maxSegments)
+    this.device = device
     this.domain = domain
     this.#maxRequests = options.maxRequests
     this.#maxSegments = options.maxSegments
     this.#limit = options.limit
     this.xrcDomain = options.xrcDomain as SimXrcDomain | undefined
     this.completionQueue = options.completionQueue as SimCompletionQueue | undefined
-    const number = domain.device.cluster.nextNumber()
+    const number = device.cluster.nextNumber()
     this.number = this.xrcDomain === undefined ? 0 : number
     this.label = `shared receive queue ${number}`
     this.xrcDomain?.addQueue(this)
@@ -55,8 +53,7 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
 
   modify(attributes: { readonly limit?: number; readonly maxRequests?: number }): void {
     const { limit, maxRequests } = attributes
-    if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0 && limit <= (maxRequests ?? this.#maxRequests)))
-      throw new VerbsError('ibv_modify_srq', Errno.EINVAL, `limit must be between 0 and maxRequests, not ${limit}`)
+    if (limit !== undefined) checkLimit(limit, maxRequests ?? this.#maxRequests)
     if (maxRequests !== undefined) this.#resize(maxRequests)
     if (limit !== undefined) this.#limit = limit
     this.#checkLimit()
@@ -91,29 +88,20 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
    * The completion queue of XRC is overrun: completions are lost. The queue pairs belong to others and keep working.
    */
   overrun(): void {
-    this.domain.device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
+    this.device.events.raise(AsyncEventType.SharedReceiveQueueError, { sharedReceiveQueue: this })
   }
 
   destroy(): void {
-    if (this.users.size > 0) {
-      const numbers = [...this.users].map((pair) => pair.number).join(', ')
-      throw new VerbsError('ibv_destroy_srq', Errno.EBUSY, `queue pairs [${numbers}] still use it`)
-    }
+    refuseWhileUsed(this.users)
     this.completionQueue?.sources.delete(this)
     this.xrcDomain?.removeQueue(this)
-    this.domain.device.events.forget(this)
+    this.device.events.forget(this)
     this.domain.sharedReceiveQueues.delete(this)
   }
 
   #resize(maxRequests: number): void {
-    checkSize('maxRequests', maxRequests, MAX_REQUESTS)
-    const posted = this.#requests.length
-    if (posted > maxRequests)
-      throw new VerbsError(
-        'ibv_modify_srq',
-        Errno.EINVAL,
-        `${posted} requests are posted, and ${maxRequests} is too few for them`,
-      )
+    checkSizes(maxRequests, this.#maxSegments)
+    checkHolds(maxRequests, this.#requests.length)
     this.#maxRequests = maxRequests
   }
 
@@ -121,11 +109,6 @@ export class SimSharedReceiveQueue implements ProviderSharedReceiveQueue, Receiv
   #checkLimit(): void {
     if (this.#limit === 0 || this.#requests.length >= this.#limit) return
     this.#limit = 0
-    this.domain.device.events.raise(AsyncEventType.SharedReceiveQueueLimitReached, { sharedReceiveQueue: this })
+    this.device.events.raise(AsyncEventType.SharedReceiveQueueLimitReached, { sharedReceiveQueue: this })
   }
-}
-
-function checkSize(name: string, value: number, limit: number): void {
-  if (Number.isInteger(value) && value >= 1 && value <= limit) return
-  throw new VerbsError('ibv_create_srq', Errno.EINVAL, `${name} must be between 1 and ${limit}, not ${value}`)
 }

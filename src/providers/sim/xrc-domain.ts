@@ -2,13 +2,14 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { ProviderQueuePair } from '../queue-pair-contract.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
 import type { SimCompletionQueue } from './completion-queue.ts'
-import type { SimDomain } from './context.ts'
+import type { SimContext } from './context.ts'
 import type { ReceiveSource } from './receive-queue.ts'
 
 /** A shared receive queue that is in an XRC domain. */
 interface XrcQueue extends ReceiveSource {
   readonly number: number
-  readonly domain: SimDomain
+  readonly device: SimContext
+  readonly domain: { readonly id: number }
   /** Where its receives complete. */
   readonly completionQueue: SimCompletionQueue | undefined
 }
