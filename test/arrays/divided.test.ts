@@ -67,3 +67,42 @@ test('asarray takes another type of an array in parts, copies it or refuses to, 
   })
   for (const said of results) assert.deepEqual(said, [[7, 0, 7, 0, 0], [0, 0, 0, 0, 0], 'float32', 'int8', [5]])
 })
+
+for (const isMapped of [true, false])
+  test(`reductions of parts have the bits of one process, wherever parts begin, ${isMapped ? 'mapped' : 'apart'}`, async () => {
+    await using mesh = await MeshArrays.open(3, isMapped)
+    const shapes = [[2], [1000], [9000], [12_288], [12_289], [16_384], [30_000], [7000, 3], [12_300, 2]]
+    const results = await mesh.all(async (xp) => {
+      const pairs: unknown[] = []
+      for (const shape of shapes)
+        for (const dtype of [xp.float64, xp.float32, xp.int16, xp.complex128]) {
+          const size = shape.reduce((product, extent) => product * extent, 1)
+          const numbers = xp.sin(xp.arange(size).multiply(1.7)).multiply(1000)
+          const whole = await xp.reshape(numbers, shape).astype(dtype).compute()
+          const parts = await xp.asarray(whole, { copy: true, partition: 'block' }).compute()
+          for (const options of [{}, { axis: 0 }]) {
+            pairs.push([await elements(xp.sum(parts, options)), await elements(xp.sum(whole, options))])
+            if (dtype === xp.complex128) continue
+            if (dtype === xp.int16) pairs.push([await elements(xp.prod(parts)), await elements(xp.prod(whole))])
+            else pairs.push([await elements(xp.std(parts, options)), await elements(xp.std(whole, options))])
+          }
+        }
+      return pairs as [unknown[], unknown[]][]
+    })
+    for (const pairs of results) for (const [found, expected] of pairs) assert.deepEqual(found, expected)
+  })
+
+test('a sum moves the heads of parts, and what pieces amount to', async () => {
+  await using mesh = await MeshArrays.open(2, true)
+  const results = await mesh.all(async (xp, rank) => {
+    const x = await xp.ones(20_000, { partition: 'block' }).compute()
+    const before = { ...xp.moved }
+    const [sum] = await elements(xp.sum(x))
+    return { rank, sum, bytes: xp.moved.bytes - before.bytes, exchanges: xp.moved.exchanges - before.exchanges }
+  })
+  // Five pieces, of which the first three begin at rank 0. 2288 elements of the third lie at rank 1.
+  assert.deepEqual(results, [
+    { rank: 0, sum: 20_000, bytes: 8 * (2288 + 2), exchanges: 1 },
+    { rank: 1, sum: 20_000, bytes: 8 * 3, exchanges: 1 },
+  ])
+})

@@ -211,6 +211,19 @@ test('a block and a cyclic axis share few entries, however long they are', () =>
     for (const taker of range(4)) assert.ok(intersect(block, giver, cyclic, taker).length <= 3)
 })
 
+test('blocks of a cyclic axis are not walked one by one', () => {
+  const extent = 2 ** 45
+  const [block, cyclic] = [blockAxis(extent, 4), cyclicAxis(extent, 4, 2)]
+  for (const [from, into] of [[block, cyclic] as const, [cyclic, block] as const]) {
+    const counts = range(4).flatMap((giver) =>
+      range(4).map((taker) => countShared(intersect(from, giver, into, taker))),
+    )
+    assert.deepEqual(counts, new Array(16).fill(extent / 16))
+    const turned = [{ from: extent - 1, into: 0, count: extent, step: -1 }]
+    assert.equal(countShared(intersect(from, 0, into, 3, turned)), extent / 16)
+  }
+})
+
 const divisions = fc.oneof(
   fc.constantFrom('block' as const, 'cyclic' as const, 'replicated' as const),
   fc.integer({ min: 1, max: 4 }).map((blockCyclic) => ({ blockCyclic })),

@@ -41,7 +41,9 @@ export function withHalo(sharing: Sharing, x: ArrayNode, width: number | readonl
   )
   const beyond = isScalar(edge) ? elementOf(edge, x.dtype) : undefined
   return exchanged(sharing, x.dtype, to, [x], ([block]) =>
-    exchange(team, block!, route, beyond === undefined ? undefined : filled(x.dtype, to.shapeOf(team.rank), beyond)),
+    exchange(team, block!, route, {
+      into: beyond === undefined ? undefined : filled(x.dtype, to.shapeOf(team.rank), beyond),
+    }),
   )
 }
 

@@ -67,8 +67,16 @@ export function* redistribute(team: Team, own: Block, from: Partition, to: Parti
   return from.equals(to) ? own : yield* exchange(team, own, routeOf(from, to))
 }
 
-/** This rank's part of the result of a route; elements that come from elsewhere stay as they are in `into`. */
-export function* exchange(team: Team, own: Block, route: Route, into?: Block): Steps<Block> {
+/**
+ * This rank's part of the result of a route; elements that come from elsewhere stay as they are in `into`. What moves
+ * begins with an agreement on `what`.
+ */
+export function* exchange(
+  team: Team,
+  own: Block,
+  route: Route,
+  { into, what }: { readonly into?: Block | undefined; readonly what?: string } = {},
+): Steps<Block> {
   const { from, to } = route
   const given = reshaped(own, route.givenShape(team.rank))
   const target = (): Block => into ?? newResult(own.dtype, to.shapeOf(team.rank))
@@ -79,8 +87,8 @@ export function* exchange(team: Team, own: Block, route: Route, into?: Block): S
     return part
   }
   checkPresent(team, from)
-  const what = `moves ${own.dtype} (${from.shape.join(', ')}) from ${from} to ${to}`
-  return team.isMapped ? yield* fetch(team, given, route, target, what) : yield* deal(team, given, route, target, what)
+  const text = what ?? `moves ${own.dtype} (${from.shape.join(', ')}) from ${from} to ${to}`
+  return team.isMapped ? yield* fetch(team, given, route, target, text) : yield* deal(team, given, route, target, text)
 }
 
 /** How many bytes come to this rank from others on a route. */

@@ -46,7 +46,11 @@ export function intersect(
       const position = intervalBegin(into, taker, turn)
       const begin = Math.max(start, position - run.into)
       const until = Math.min(end, position + intervalLength(into, taker, turn) - run.into)
-      if (begin < until) appendPositions(shared, from, giver, run, begin, until, elementsBefore(into, turn) - position)
+      if (begin >= until) continue
+      appendPositions(shared, from, giver, run, begin, until, elementsBefore(into, turn) - position)
+      if (into.kind !== 'cyclic' || from.kind === 'cyclic' || turn === first) continue
+      // All but those at the ends have a whole block each.
+      turn += appendAlike(shared, into.block * into.parts * run.step, into.block, next - 2 - turn)
     }
   }
   return shared
@@ -89,7 +93,12 @@ function appendPositions(
     const begin = Math.max(start, firstWithin(run, index, behind))
     const until = Math.min(end, firstBehind(run, index, behind))
     const place = elementsBefore(axis, turn) + from + begin * step - index
-    if (begin < until) append(shared, place, run.into + begin + offset, until - begin, step)
+    if (begin >= until) continue
+    append(shared, place, run.into + begin + offset, until - begin, step)
+    if (axis.kind !== 'cyclic' || each === first || step === 0) continue
+    const positions = (axis.block * axis.parts) / Math.abs(step)
+    if (Number.isInteger(positions))
+      each += appendAlike(shared, axis.block * Math.sign(step), positions, next - 2 - each)
   }
 }
 
@@ -148,6 +157,18 @@ function append(shared: SharedRuns[], from: number, into: number, length: number
     if (count === 1) [last.fromStep, last.intoStep] = [from - last.from, into - last.into]
     last.count += 1
   } else shared.push({ from, into, length, step, count: 1, fromStep: 0, intoStep: 0 })
+}
+
+/**
+ * Appends up to `count` runs that follow the last ones at the same distances, if these have such. Returns how many: a
+ * cyclic axis has as many as elements, and is not walked.
+ */
+function appendAlike(shared: readonly SharedRuns[], fromStep: number, intoStep: number, count: number): number {
+  const last = shared[shared.length - 1]
+  if (last === undefined || last.count < 2 || last.fromStep !== fromStep || last.intoStep !== intoStep) return 0
+  const alike = Math.max(0, count)
+  last.count += alike
+  return alike
 }
 
 /** Does a run that begins here lie as far behind the last as that behind the one before? */

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { hashText } from '../../collectives/index.ts'
 import { ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
@@ -23,6 +24,9 @@ const TICK_MS = 50
 const LOOKS = 256
 /** Looks without anything new before a thread that waits lets others run, and for how long. */
 const SPINS = 2000
+/** The same where this machine has fewer processors than ranks: the one that is awaited may need this one. */
+const SPINS_CROWDED = 256
+const PROCESSORS = availableParallelism()
 const NAP_MS = 0.05
 const CLOSED_GROUPS_MAX = 4096
 
@@ -251,6 +255,8 @@ export class Hub implements ChannelOwner {
   ): void {
     const startedMs = performance.now()
     let watched: WatchedWait | undefined
+    const here = channels.filter(({ link }) => link.throughSharedMemory === true)
+    const spins = here.length < PROCESSORS ? SPINS : SPINS_CROWDED
     this.flush()
     try {
       for (let looks = 1, idle = 0; !over(); looks += 1) {
@@ -260,7 +266,7 @@ export class Hub implements ChannelOwner {
         if (this.#lookAtAll(nowMs) > 0) idle = 0
         if (nowMs - startedMs > timeoutMs && !over())
           throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
-        if (idle < SPINS) continue
+        if (idle < spins) continue
         watched ??= describe && new WatchedWait(describe)
         watched?.look()
         Atomics.wait(this.#nap, 0, 0, NAP_MS)

@@ -276,7 +276,8 @@ function joined(sharing: Sharing, arrays: readonly ArrayNode[], axis: number, dt
   })
   return exchanged(sharing, dtype, to, arrays, function* (blocks): Steps<Block> {
     const part = newBlock(dtype, to.shapeOf(sharing.team.rank))
-    for (const [at, block] of blocks.entries()) yield* exchange(sharing.team, castTo(block, dtype), routes[at]!, part)
+    for (const [at, block] of blocks.entries())
+      yield* exchange(sharing.team, castTo(block, dtype), routes[at]!, { into: part })
     return part
   })
 }

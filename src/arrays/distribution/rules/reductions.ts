@@ -80,8 +80,8 @@ function reduction(reducer: Reducer): Rule {
     const align = byColumn ? alignedRows : alignedColumn
     const count = sizeOf(axes.map((axis) => x.shape[axis]!))
     return exchanged(sharing, dtype, Partition.replicated(shape, team.ranks), [source], function* ([own]) {
-      yield* team.agree(`${entry.name} of (${x.shape.join(', ')})`)
-      const result = yield* reducer(team, own!, (block) => align(team, block, from), count, options)
+      const what = `${entry.name} of (${x.shape.join(', ')})`
+      const result = yield* reducer(team, own!, (block) => align(team, block, from, what), count, options)
       return blockOver(result.data, dtype, shape)
     })
   }
