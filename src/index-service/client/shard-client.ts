@@ -108,7 +108,7 @@ export class ShardClient implements ShardPort {
   }
 
   #ask(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
-    const request = { shard: this.#shard, calls }
+    const request = { shard: this.#shard, calls, watched: undefined, apart: false }
     return this.#index.ask(this.#shard, limits, true, (client, options) => client.read(request, options))
   }
 

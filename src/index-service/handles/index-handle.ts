@@ -39,7 +39,7 @@ import {
 import { IndexHash } from './hash-handle.ts'
 import { IndexList } from './list-handle.ts'
 import { hotKeys, sizesByPrefix, slowCalls } from './observations.ts'
-import { merged, RangePages } from './range-pages.ts'
+import { MergedPages, RangePages } from './range-pages.ts'
 import { IndexSet } from './set-handle.ts'
 import { IndexSortedSet } from './sorted-set-handle.ts'
 
@@ -282,14 +282,16 @@ export class Index implements AsyncDisposable {
     const pages = this.#caller.allShards.map(
       (shard) => new RangePages({ caller: this.#caller, shard, low, high, reverse, page, limits }),
     )
-    let left = limit
-    for await (const [bytes, value] of merged(pages, reverse)) {
-      if (left === 0) return
-      const key = keyOfBytes(bytes)
+    const entries = new MergedPages(pages, reverse)
+    for (let left = limit; left > 0; ) {
+      if (!entries.isReady) await entries.fill()
+      const entry = entries.take()
+      if (entry === undefined) return
+      const key = keyOfBytes(entry[0])
       // Of a client of Redis, and no tuple.
       if (key instanceof Uint8Array) continue
       left -= 1
-      yield [key, bufferOf(value)!]
+      yield [key, bufferOf(entry[1])!]
     }
   }
 

@@ -38,13 +38,13 @@ export function markedTuple(parts: readonly TuplePart[]): Uint8Array {
  * like a tuple and are none.
  */
 export function keyOfBytes(bytes: Uint8Array): Buffer | readonly TuplePart[] {
-  const tuple = bytes[0] === TUPLE_MARK && bytes.length > 0 ? tupleOf(bytes.subarray(1)) : undefined
+  const tuple = bytes[0] === TUPLE_MARK && bytes.length > 0 ? tupleOf(bytes) : undefined
   return tuple ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function tupleOf(bytes: Uint8Array): readonly TuplePart[] | undefined {
   try {
-    return decodeTuple(bytes)
+    return decodeTuple(bytes, 1)
   } catch {
     return undefined
   }
