@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { againUntilKnown, type PlacedOrNot } from '../located.ts'
-import type { Looked } from '../looked.ts'
+import type { Looked, LookedHash } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
 import { PIECE_BYTES } from '../node/index-contract.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
@@ -89,6 +89,10 @@ export class ShardClient implements ShardPort {
 
   lookAtField(key: Uint8Array, field: Uint8Array, db: number = 0): Looked | undefined {
     return this.#known(this.#index.readsOf(this.#shard)?.field(key, field, db))
+  }
+
+  lookAtHash(key: Uint8Array, db: number = 0): LookedHash | undefined {
+    return this.#index.readsOf(this.#shard)?.hash(key, db)
   }
 
   async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<PlacedOrNot> {
