@@ -11,6 +11,7 @@ import type { Chunk } from '../../../src/index-service/memory/chunk.ts'
 import { RecordTable } from '../../../src/index-service/memory/record-table.ts'
 import { MappedTable, type TableMemory } from '../../../src/index-service/memory/table-memory.ts'
 import { TableReader } from '../../../src/index-service/memory/table-reader.ts'
+import { shardCodec } from '../../../src/index-service/state/shard-codec.ts'
 import type { Call } from '../../../src/index-service/state/shard-command.ts'
 import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import { bytesOf, latin1Of } from '../../../src/index-service/values/latin1.ts'
@@ -42,15 +43,17 @@ class NotedRecords extends MapRecords {
   together<T>(change: () => T): T {
     const before = this.changes
     this.changes = []
-    const result = change()
     const parts = this.changes
-    this.changes = before
-    this.changes.push((table) =>
-      table.together(() => {
-        for (const part of parts) part(table)
-      }),
-    )
-    return result
+    try {
+      return change()
+    } finally {
+      this.changes = before
+      this.changes.push((table) =>
+        table.together(() => {
+          for (const part of parts) part(table)
+        }),
+      )
+    }
   }
 }
 
@@ -97,7 +100,9 @@ class World {
     const index = this.decided + 1
     const apart = this.random.below(2) === 0
     this.#records.changes = []
-    this.#machine.apply({ calls, apart }, { index, timeMs: 1, term: 1 })
+    // Nodes have them packed.
+    const command = shardCodec.decode(shardCodec.encode({ calls, apart }))
+    this.#machine.apply(command, { index, timeMs: 1, term: 1 })
     this.#entries.push(this.#records.changes)
     this.#records.changes = []
     for (const part of apart ? calls.map((call) => [call]) : [calls]) {

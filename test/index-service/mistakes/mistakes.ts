@@ -40,6 +40,13 @@ export const mistakes: readonly IndexMistake[] = [
     tests: HASHES,
   },
   {
+    name: 'calls that come packed are seen one by one',
+    breaks: 'readers from outside see a part of what is one change',
+    find: 'return packed.count > 1 && apart !== true ? this.#asOne(run) : run();',
+    replace: 'return run();',
+    tests: ['index-service/state/databases.test'],
+  },
+  {
     name: 'a hash is not looked at again after its fields',
     breaks: 'some fields are of before a change, and others of after it',
     find: 'return after instanceof Uint8Array && versionOf(after) === version ? fields : "again";',
