@@ -14,7 +14,7 @@ import { type RestoreOptions, restoreBackup } from '../backup/restore.ts'
 import type { Reply } from '../commands/reply.ts'
 import { commandNamed } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
-import { bytesOfKey, type IndexKey, keyOfBytes, markedTuple, TUPLE_MARK } from '../keys/index-key.ts'
+import { bytesOfKey, bytesToLookFor, type IndexKey, keyOfBytes, markedTuple, TUPLE_MARK } from '../keys/index-key.ts'
 import { prefixRange } from '../keys/tuple-key.ts'
 import type { TuplePart } from '../keys/tuple-part.ts'
 import type { IndexNodeFigures } from '../node/index-contract.ts'
@@ -124,10 +124,10 @@ export class Index implements AsyncDisposable {
   /** The value of a key; undefined if there is none. @throws IndexError `ERR_AETHER_INDEX_WRONG_TYPE` */
   async get(key: IndexKey, options: IndexCallOptions = {}): Promise<Buffer | undefined> {
     checkOptions('get', options, callNames)
-    const bytes = bytesOfKey(key)
-    const looked = this.#caller.shardOf(bytes).lookAt(bytes)
+    const sought = bytesToLookFor(key)
+    const looked = this.#caller.shardOf(sought).lookAt(sought)
     if (looked instanceof Uint8Array || looked === null) return bufferOf(looked)
-    return bufferOf(await this.#caller.one({ name: 'GET', args: [bytes] }, options))
+    return bufferOf(await this.#caller.one({ name: 'GET', args: [bytesOfKey(key)] }, options))
   }
 
   /** The same as text. */

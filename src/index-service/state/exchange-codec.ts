@@ -32,7 +32,7 @@ const Kind = { Request: 128, Replies: 129, Changed: 130 } as const
 
 /** The memory of longer messages is not kept. */
 const KEPT_BYTES_MAX = 2 ** 20
-/** Bytes in replies are views of a copy up to here. Of longer ones each has its own: a program may keep a few of them. */
+/** Bytes in replies are views of a copy up to here. Of longer ones each has its own: a program may keep a few. */
 const WHOLE_BYTES_MAX = 16 * 1024
 
 let writer = new WireWriter()

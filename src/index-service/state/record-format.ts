@@ -89,7 +89,7 @@ const NAMES_MAX = 32
 const NAMES_BYTES_MAX = 512
 const names = new Uint8Array(NAMES_BYTES_MAX)
 
-/** The names of the fields of a hash (latin1), as its record has them: valid until the next ones. Nothing if too long. */
+/** The names of the fields of a hash, as its record has them: valid until the next ones. Undefined if too long. */
 export function packNames(fields: readonly string[]): Uint8Array | undefined {
   if (fields.length > NAMES_MAX) return undefined
   let at = 0
