@@ -4,6 +4,9 @@ import { expireAtOf, HEAD_BYTES, RecordType, typeOf } from './state/record-forma
 /** What a look at records has found: bytes of the caller's own, `null` for nothing, or a value of another type. */
 export type Looked = Uint8Array | null | 'other type'
 
+/** The same of a whole hash: its fields with their values, in the order in which the fields came. */
+export type LookedHash = readonly (readonly [name: Uint8Array, value: Uint8Array])[] | null | 'other type'
+
 /** Of the record of a key, which is a view: the string that it holds. */
 export function lookedAt(record: Uint8Array | undefined): Looked {
   const looked = lookedInto(record)

@@ -1,6 +1,6 @@
 import type { Reply } from './commands/reply.ts'
 import type { PlacedOrNot } from './located.ts'
-import type { Looked } from './looked.ts'
+import type { Looked, LookedHash } from './looked.ts'
 import type { RecordLooks } from './memory/record-looks.ts'
 import type { HotKeysRequest, IndexNodeFigures, NodesHotKeys, NodesSlowCalls } from './node/index-contract.ts'
 import type { SizesPart, SizesRequest } from './state/prefix-sizes.ts'
@@ -38,6 +38,7 @@ export interface ShardPort {
   sizes(request: SizesRequest, limits: CallLimits): Promise<SizesPart>
   /** What memory of this machine says: `undefined` if that cannot be told, and it has to be read. */
   lookAt(key: Uint8Array, db?: number): Looked | undefined
+  lookAtHash(key: Uint8Array, db?: number): LookedHash | undefined
   lookAtField(key: Uint8Array, field: Uint8Array, db?: number): Looked | undefined
   /** Where the string at a key lies in the memory of a node, or a field of the hash there: undefined as above. */
   locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<PlacedOrNot>

@@ -329,7 +329,12 @@ test('three nodes hold the same, and clients of other processes read their memor
   await using three = await nodes(3)
   const client = await clientOf(three.name)
   await client.call('set', 'a', 'one')
+  await client.call('setHash', 'h', { field: 'old', other: '' })
   await client.call('setHash', 'h', { field: 'value' })
+  // Names of many fields are not in memory.
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`field ${at}`, `value ${at}`]))
+  await client.call('setHash', 'many', many)
+  assert.deepEqual(await client.call('fieldsOf', 'many'), many)
   assert.deepEqual(await three.ranks.all('get', 'a'), ['one', 'one', 'one'])
   // The memory of the leader is found by then.
   assert.equal(await client.call('get', 'a'), 'one')
@@ -337,6 +342,8 @@ test('three nodes hold the same, and clients of other processes read their memor
   assert.equal(await client.call('get', 'a'), 'one')
   assert.equal(await client.call('get', 'none'), undefined)
   assert.equal(await client.call('hash', 'h', 'field'), 'value')
+  assert.deepEqual(await client.call('fieldsOf', 'h'), { field: 'value', other: '' })
+  assert.deepEqual(await client.call('fieldsOf', 'none'), {})
   for (const each of three.ranks.processes) each.child.kill('SIGCONT')
   assert.equal(await client.call('set', 'a', 'two'), true)
   assert.equal(await client.call('get', 'a'), 'two')

@@ -1,9 +1,12 @@
 import { ReadIndex } from '../../consensus/index.ts'
 import { type LocatedOrNot, locate, type PlacedOrNot, placeOnMachine } from '../located.ts'
-import { isThere, type Looked, lookedInto } from '../looked.ts'
+import { isThere, type Looked, type LookedHash, lookedInto } from '../looked.ts'
 import { type Found, TableReader } from '../memory/table-reader.ts'
 import type { NodeCard, ShardSight } from '../node/index-contract.ts'
-import { RecordKeys, RecordType, typeOf, versionOf } from '../state/record-format.ts'
+import { namesIn, RecordKeys, RecordType, typeOf, versionOf } from '../state/record-format.ts'
+
+/** A hash that changes faster than it is read is asked for by a call. */
+const HASH_TRIES_MAX = 4
 
 /** What says from which entry on a look is not older than its call, as `ReadIndex` does. */
 export interface LookIndex {
@@ -60,6 +63,16 @@ export class ForeignReads {
     return this.#isSteady(swaps) ? looked : undefined
   }
 
+  /** All fields of a hash with their values, as they were at one moment. */
+  hash(key: Uint8Array, db: number): LookedHash | undefined {
+    for (let tries = 0; tries < HASH_TRIES_MAX; tries += 1) {
+      const swaps = this.#table?.swaps
+      const looked = this.#hashIn(key, this.#spaceOf(db))
+      if (looked !== 'again' && this.#isSteady(swaps)) return looked
+    }
+    return undefined
+  }
+
   /** The same in memory of this machine. */
   locateHere(key: Uint8Array, field: Uint8Array | undefined): PlacedOrNot {
     return this.#table && placeOnMachine(this.locate(key, field), this.#table)
@@ -91,6 +104,33 @@ export class ForeignReads {
     // The key may hold something else by now, and its fields are gone.
     const after = this.#read(this.#keys.ofKey(key, space))
     return after instanceof Uint8Array && versionOf(after) === versionOf(hash) ? null : undefined
+  }
+
+  /**
+   * 1. The record of the key says which entry of the log has changed the hash last. All of that entry is applied before
+   *    any field is read.
+   * 2. What a later entry has changed is decided, also if only a part of it is applied. So the last look waits for it,
+   *    and finds another version.
+   */
+  #hashIn(key: Uint8Array, space: number): LookedHash | undefined | 'again' {
+    const table = this.#table
+    const applied = table?.applied
+    const hash = this.#read(this.#keys.ofKey(key, space))
+    if (table === undefined || applied === undefined || hash === 'unknown') return undefined
+    if (hash === undefined || !isThere(hash)) return null
+    if (typeOf(hash) !== RecordType.Hash) return 'other type'
+    const version = versionOf(hash)
+    if (version > applied) return 'again'
+    const names = namesIn(hash)
+    if (names.length === 0) return undefined
+    const fields: (readonly [Uint8Array, Uint8Array])[] = []
+    for (const name of names) {
+      const value = table.get(this.#keys.ofField(key, name, space))
+      if (!(value instanceof Uint8Array)) return 'again'
+      fields.push([name, value])
+    }
+    const after = this.#read(this.#keys.ofKey(key, space))
+    return after instanceof Uint8Array && versionOf(after) === version ? fields : 'again'
   }
 
   #spaceOf(db: number): number {

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { againUntilKnown, type PlacedOrNot } from '../located.ts'
-import type { Looked } from '../looked.ts'
+import type { Looked, LookedHash } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
 import { PIECE_BYTES } from '../node/index-contract.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
@@ -91,6 +91,10 @@ export class ShardClient implements ShardPort {
     return this.#known(this.#index.readsOf(this.#shard)?.field(key, field, db))
   }
 
+  lookAtHash(key: Uint8Array, db: number = 0): LookedHash | undefined {
+    return this.#index.readsOf(this.#shard)?.hash(key, db)
+  }
+
   async locate(key: Uint8Array, limits: CallLimits, field?: Uint8Array): Promise<PlacedOrNot> {
     const index = this.#index
     return await againUntilKnown(limits, async () => {
@@ -108,7 +112,7 @@ export class ShardClient implements ShardPort {
   }
 
   #ask(calls: readonly Call[], limits: CallLimits): Promise<readonly Reply[]> {
-    const request = { shard: this.#shard, calls }
+    const request = { shard: this.#shard, calls, watched: undefined, apart: false }
     return this.#index.ask(this.#shard, limits, true, (client, options) => client.read(request, options))
   }
 

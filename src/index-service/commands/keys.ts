@@ -1,5 +1,6 @@
+import { copyOf } from '../memory/copy.ts'
 import type { Keyspace } from '../state/keyspace.ts'
-import { RecordType } from '../state/record-format.ts'
+import { HEAD_BYTES, RecordType, typeOf } from '../state/record-format.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
 import {
   allKeys,
@@ -18,7 +19,6 @@ import { matches } from './patterns.ts'
 import { atLeast } from './ranges.ts'
 import { CommandFault, type Reply, syntaxFault } from './reply.ts'
 import { cursorOf, cursorReply, scanOptions } from './scanning.ts'
-import { copyOf } from './strings.ts'
 
 type Args = readonly Uint8Array[]
 
@@ -173,17 +173,19 @@ function range(keyspace: Keyspace, args: Args): Reply {
   const found: Uint8Array[] = []
   let left = limit
   let leftBytes = bytes
-  for (const key of keyspace.range(args[0]!, args[1]!, isReverse)) {
-    if (left === 0 || leftBytes <= 0) break
-    if (!keysOnly) {
-      if (keyspace.typeOf(key) !== RecordType.String) continue
-      const value = copyOf(keyspace.string(key)!)
+  if (limit === 0) return found
+  keyspace.range(args[0]!, args[1]!, isReverse, (key, record) => {
+    if (keysOnly) found.push(key)
+    else if (typeOf(record) !== RecordType.String) return true
+    else {
+      const value = copyOf(record, HEAD_BYTES, record.length)
       found.push(key, value)
       leftBytes -= value.length
-    } else found.push(key)
+    }
     leftBytes -= key.length
     left -= 1
-  }
+    return left > 0 && leftBytes > 0
+  })
   return found
 }
 

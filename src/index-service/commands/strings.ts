@@ -1,3 +1,4 @@
+import * as memory from '../memory/copy.ts'
 import type { Keyspace } from '../state/keyspace.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { allKeys, type CommandContext, type CommandSpec, evenKeys, firstKey, frees, grows, reads } from './command.ts'
@@ -10,7 +11,7 @@ import { CommandFault, type Reply, syntaxFault } from './reply.ts'
 type Args = readonly Uint8Array[]
 
 export function copyOf(bytes: Uint8Array): Uint8Array {
-  return Uint8Array.prototype.slice.call(bytes)
+  return memory.copyOf(bytes, 0, bytes.length)
 }
 
 function get(keyspace: Keyspace, args: Args): Reply {

@@ -77,6 +77,10 @@ export class IndexHash {
 
   /** All fields and values, in the order in which the fields came. */
   async entries(options: IndexCallOptions = {}): Promise<(readonly [field: Buffer, value: Buffer])[]> {
+    checkOptions('entries', options, callNames)
+    const looked = this.#at.shard.lookAtHash(this.#at.key)
+    if (looked === null) return []
+    if (typeof looked === 'object') return looked.map(([field, value]) => [bufferOf(field)!, bufferOf(value)!])
     const all = (await this.#at.call('entries', 'HGETALL', [], options)) as ReadonlyMap<Reply, Reply>
     return [...all].map(([field, value]) => [bufferOf(field)!, bufferOf(value)!])
   }

@@ -14,7 +14,7 @@ import { type RestoreOptions, restoreBackup } from '../backup/restore.ts'
 import type { Reply } from '../commands/reply.ts'
 import { commandNamed } from '../commands/table.ts'
 import { IndexError } from '../errors.ts'
-import { bytesOfKey, type IndexKey, keyOfBytes, markedTuple, TUPLE_MARK } from '../keys/index-key.ts'
+import { bytesOfKey, bytesToLookFor, type IndexKey, keyOfBytes, markedTuple, TUPLE_MARK } from '../keys/index-key.ts'
 import { prefixRange } from '../keys/tuple-key.ts'
 import type { TuplePart } from '../keys/tuple-part.ts'
 import type { IndexNodeFigures } from '../node/index-contract.ts'
@@ -39,7 +39,7 @@ import {
 import { IndexHash } from './hash-handle.ts'
 import { IndexList } from './list-handle.ts'
 import { hotKeys, sizesByPrefix, slowCalls } from './observations.ts'
-import { merged, RangePages } from './range-pages.ts'
+import { MergedPages, RangePages } from './range-pages.ts'
 import { IndexSet } from './set-handle.ts'
 import { IndexSortedSet } from './sorted-set-handle.ts'
 
@@ -124,10 +124,10 @@ export class Index implements AsyncDisposable {
   /** The value of a key; undefined if there is none. @throws IndexError `ERR_AETHER_INDEX_WRONG_TYPE` */
   async get(key: IndexKey, options: IndexCallOptions = {}): Promise<Buffer | undefined> {
     checkOptions('get', options, callNames)
-    const bytes = bytesOfKey(key)
-    const looked = this.#caller.shardOf(bytes).lookAt(bytes)
+    const sought = bytesToLookFor(key)
+    const looked = this.#caller.shardOf(sought).lookAt(sought)
     if (looked instanceof Uint8Array || looked === null) return bufferOf(looked)
-    return bufferOf(await this.#caller.one({ name: 'GET', args: [bytes] }, options))
+    return bufferOf(await this.#caller.one({ name: 'GET', args: [bytesOfKey(key)] }, options))
   }
 
   /** The same as text. */
@@ -282,14 +282,16 @@ export class Index implements AsyncDisposable {
     const pages = this.#caller.allShards.map(
       (shard) => new RangePages({ caller: this.#caller, shard, low, high, reverse, page, limits }),
     )
-    let left = limit
-    for await (const [bytes, value] of merged(pages, reverse)) {
-      if (left === 0) return
-      const key = keyOfBytes(bytes)
+    const entries = new MergedPages(pages, reverse)
+    for (let left = limit; left > 0; ) {
+      if (!entries.isReady) await entries.fill()
+      const entry = entries.take()
+      if (entry === undefined) return
+      const key = keyOfBytes(entry[0])
       // Of a client of Redis, and no tuple.
       if (key instanceof Uint8Array) continue
       left -= 1
-      yield [key, bufferOf(value)!]
+      yield [key, bufferOf(entry[1])!]
     }
   }
 

@@ -38,18 +38,26 @@ export class RangePages {
     this.#high = options.high
   }
 
-  /** The next one, which stays until {@link take}; undefined at the end. */
-  async peek(): Promise<Entry | undefined> {
-    if (this.#at === this.#page.length) {
-      if (this.#isLast) return undefined
-      await this.#fetch()
-      if (this.#page.length === 0) return undefined
-    }
-    return [this.#page[this.#at] as Uint8Array, this.#page[this.#at + 1] as Uint8Array]
+  /** Whether {@link head} is known. */
+  get isReady(): boolean {
+    return this.#at < this.#page.length || this.#isLast
   }
 
-  take(): void {
+  /** Fetch the next page if that takes it to know the {@link head}. */
+  async fill(): Promise<void> {
+    if (!this.isReady) await this.#fetch()
+  }
+
+  /** The key of the next one; undefined at the end. */
+  get head(): Uint8Array | undefined {
+    return this.#page[this.#at] as Uint8Array | undefined
+  }
+
+  /** The next one, which is there. */
+  take(): Entry {
+    const at = this.#at
     this.#at += 2
+    return [this.#page[at] as Uint8Array, this.#page[at + 1] as Uint8Array]
   }
 
   async #fetch(): Promise<void> {
@@ -69,19 +77,34 @@ export class RangePages {
   }
 }
 
-/** The entries of all, in one order. */
-export async function* merged(all: readonly RangePages[], reverse: boolean): AsyncGenerator<Entry, void, undefined> {
-  const heads = await Promise.all(all.map((pages) => pages.peek()))
-  for (;;) {
-    let best = -1
-    for (const [place, head] of heads.entries()) {
+/** The entries of several shards, in one order. */
+export class MergedPages {
+  readonly #all: readonly RangePages[]
+  readonly #isReverse: boolean
+
+  constructor(all: readonly RangePages[], isReverse: boolean) {
+    this.#all = all
+    this.#isReverse = isReverse
+  }
+
+  /** Whether {@link take} need not wait for {@link fill}. */
+  get isReady(): boolean {
+    return this.#all.every((pages) => pages.isReady)
+  }
+
+  async fill(): Promise<void> {
+    await Promise.all(this.#all.map((pages) => pages.fill()))
+  }
+
+  /** The next entry of all; undefined at the end. */
+  take(): Entry | undefined {
+    let best: RangePages | undefined
+    for (const pages of this.#all) {
+      const { head } = pages
       if (head === undefined) continue
-      const than = best < 0 ? undefined : heads[best]
-      if (than === undefined || Buffer.compare(head[0], than[0]) < 0 !== reverse) best = place
+      const than = best?.head
+      if (than === undefined || Buffer.compare(head, than) < 0 !== this.#isReverse) best = pages
     }
-    if (best < 0) return
-    yield heads[best]!
-    all[best]!.take()
-    heads[best] = await all[best]!.peek()
+    return best?.take()
   }
 }

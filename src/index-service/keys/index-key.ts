@@ -17,6 +17,22 @@ export function bytesOfKey(key: IndexKey, name: string = 'key'): Uint8Array {
   return bytes
 }
 
+/** Text that is looked for is mostly as short. */
+const LOOKED_MAX = 64
+const looked = new Uint8Array(LOOKED_MAX)
+const lookedViews: readonly Uint8Array[] = Array.from({ length: LOOKED_MAX + 1 }, (_, end) => looked.subarray(0, end))
+
+/** As {@link bytesOfKey}, in memory that is used again: valid until the next one. @throws ArgumentError */
+export function bytesToLookFor(key: IndexKey): Uint8Array {
+  if (typeof key !== 'string' || key.length > LOOKED_MAX || key.charCodeAt(0) === TUPLE_MARK) return bytesOfKey(key)
+  for (let at = 0; at < key.length; at += 1) {
+    const unit = key.charCodeAt(at)
+    if (unit >= 0x80) return bytesOfKey(key)
+    looked[at] = unit
+  }
+  return lookedViews[key.length]!
+}
+
 function encoded(key: IndexKey, name: string): Uint8Array {
   if (Array.isArray(key)) return markedTuple(key as readonly TuplePart[])
   if (typeof key !== 'string' && !(key instanceof Uint8Array))
@@ -38,13 +54,13 @@ export function markedTuple(parts: readonly TuplePart[]): Uint8Array {
  * like a tuple and are none.
  */
 export function keyOfBytes(bytes: Uint8Array): Buffer | readonly TuplePart[] {
-  const tuple = bytes[0] === TUPLE_MARK && bytes.length > 0 ? tupleOf(bytes.subarray(1)) : undefined
+  const tuple = bytes[0] === TUPLE_MARK && bytes.length > 0 ? tupleOf(bytes) : undefined
   return tuple ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function tupleOf(bytes: Uint8Array): readonly TuplePart[] | undefined {
   try {
-    return decodeTuple(bytes)
+    return decodeTuple(bytes, 1)
   } catch {
     return undefined
   }

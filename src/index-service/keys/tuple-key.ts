@@ -21,14 +21,14 @@ export function encodeTuple(parts: readonly TuplePart[]): Uint8Array {
 
 /**
  * Return the tuple of a key. Whole numbers up to 2^53 - 1 come back as numbers, those beyond as bigints. Bytes are
- * copies.
+ * copies. `begin`: where it begins.
  *
  * A key has no checksum. Each key that is accepted is the one that `encodeTuple` gives for what is returned.
  *
  * @throws IndexError `ERR_AETHER_INDEX_KEY` if no tuple has this key.
  */
-export function decodeTuple(key: Uint8Array): TuplePart[] {
-  return new TupleReader(key).tuple()
+export function decodeTuple(key: Uint8Array, begin: number = 0): TuplePart[] {
+  return new TupleReader(key, begin).tuple()
 }
 
 /** Return the range of all tuples that begin with these parts, with that of just these. @throws ArgumentError */

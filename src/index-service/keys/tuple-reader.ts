@@ -1,17 +1,25 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { checkBytes } from '../../native/index.ts'
 import { IndexError } from '../errors.ts'
+import { latin1Between } from '../values/latin1.ts'
 import { ABOVE, DEPTH_MAX, END, SHORT_BYTES_MAX, Tag } from './tuple-format.ts'
 import type { TuplePart } from './tuple-part.ts'
+
+/** Longer texts are searched for their ends. */
+const PLAIN_BYTES_MAX = 32
 
 /** Reads one tuple, as `tuple-format.ts` lays it out, and accepts only what a `TupleWriter` would write. */
 export class TupleReader {
   readonly #bytes: Buffer
-  #at = 0
+  readonly #begin: number
+  #at: number
 
-  constructor(key: Uint8Array) {
+  /** The tuple begins at `begin`. */
+  constructor(key: Uint8Array, begin = 0) {
     checkBytes('key', key)
-    this.#bytes = Buffer.from(key.buffer, key.byteOffset, key.length)
+    this.#bytes = Buffer.isBuffer(key) ? key : Buffer.from(key.buffer, key.byteOffset, key.length)
+    this.#begin = begin
+    this.#at = begin
   }
 
   /** @throws IndexError */
@@ -94,9 +102,26 @@ export class TupleReader {
 
   #text(): string {
     const start = this.#at
+    const end = this.#plainEnd()
+    if (end >= 0) {
+      this.#at = end + 1
+      return latin1Between(this.#bytes, start, end)
+    }
     const bytes = this.#data()
     if (!isUtf8(bytes)) throw this.#damage(start, 'the text is not UTF-8')
     return bytes.toString()
+  }
+
+  /** Where text of ASCII alone ends, without zeros; -1 if it has others, or is long. Most texts are found so. */
+  #plainEnd(): number {
+    const bytes = this.#bytes
+    const last = Math.min(bytes.length, this.#at + PLAIN_BYTES_MAX)
+    for (let at = this.#at; at < last; at += 1) {
+      const byte = bytes[at]!
+      if (byte >= 0x80) return -1
+      if (byte === END) return bytes[at + 1] === ABOVE ? -1 : at
+    }
+    return -1
   }
 
   /** What lies before the next end, without what was added to its zeros. It may be a view. */
@@ -132,8 +157,9 @@ export class TupleReader {
   }
 
   #damage(offset: number, what: string): IndexError {
-    const message = `this is not the key of a tuple: ${what}, at byte ${offset} of ${this.#bytes.length}`
-    return new IndexError('KEY', `${message}; decode only what encodeTuple() returned`, { offset })
+    const at = offset - this.#begin
+    const message = `this is not the key of a tuple: ${what}, at byte ${at} of ${this.#bytes.length - this.#begin}`
+    return new IndexError('KEY', `${message}; decode only what encodeTuple() returned`, { offset: at })
   }
 }
 

@@ -168,7 +168,7 @@ export class TableReader {
   }
 
   #used(hash: number): void {
-    this.#marks?.use(hash, Date.now())
+    if (this.#marks?.mode !== undefined) this.#marks.use(hash, Date.now())
     this.#counts?.use(hash)
   }
 

@@ -12,8 +12,9 @@ import {
 import type { ProcessLife } from '../../runtime/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import type { IndexErrorKind, IndexOutcome } from '../errors.ts'
+import { type CallsRequest, exchangeCodec } from '../state/exchange-codec.ts'
 import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
-import type { Call, Watched } from '../state/shard-command.ts'
+import type { Call } from '../state/shard-command.ts'
 import type { SlowEntry } from './slow-log.ts'
 
 /** How a node of an index is reached, and which shards it holds. */
@@ -138,18 +139,6 @@ export const CALL_BYTES_MAX: number = 512 * 2 ** 20
 /** A part of a backup is as long as the value of its key may be, and a stream has several items under way. */
 export const PIECE_BYTES: number = 512 * 1024
 
-interface RunRequest {
-  readonly shard: number
-  readonly calls: readonly Call[]
-  readonly watched: readonly Watched[] | undefined
-  readonly apart: boolean
-}
-
-interface ReadRequest {
-  readonly shard: number
-  readonly calls: readonly Call[]
-}
-
 interface VersionsRequest {
   readonly shard: number
   readonly keys: readonly Uint8Array[]
@@ -169,8 +158,8 @@ interface HearRequest {
 
 type Methods = {
   look: Unary<undefined, IndexSight>
-  run: Unary<RunRequest, readonly Reply[] | null>
-  read: Unary<ReadRequest, readonly Reply[]>
+  run: Unary<CallsRequest, readonly Reply[] | null>
+  read: Unary<CallsRequest, readonly Reply[]>
   versions: Unary<VersionsRequest, readonly number[]>
   wait: Unary<WaitRequest, Reply>
   figures: Unary<undefined, IndexNodeFigures>
@@ -205,8 +194,12 @@ export const indexService: Service<Methods, Errors> = defineService({
   errors: { moved: type<{ shard: number }>(), failed: type<NodeFailure>() },
   methods: {
     look: unary({ request: type<undefined>(), response: type<IndexSight>() }),
-    run: unary({ request: type<RunRequest>(), response: type<readonly Reply[] | null>() }),
-    read: unary({ request: type<ReadRequest>(), response: type<readonly Reply[]>() }),
+    run: unary({
+      request: type<CallsRequest>(),
+      response: type<readonly Reply[] | null>(),
+      codec: exchangeCodec,
+    }),
+    read: unary({ request: type<CallsRequest>(), response: type<readonly Reply[]>(), codec: exchangeCodec }),
     versions: unary({ request: type<VersionsRequest>(), response: type<readonly number[]>() }),
     wait: unary({ request: type<WaitRequest>(), response: type<Reply>() }),
     figures: unary({ request: type<undefined>(), response: type<IndexNodeFigures>() }),

@@ -70,13 +70,16 @@ export class Entries {
     this.#enter(key)
     this.#collections.add(latin1Of(key), value)
     this.#moveExpiry(key, 0, head.expireAtMs)
-    this.#write(key, value.type, head)
+    this.#write(key, value.type, head, namesOf(value))
   }
 
   /** The collection of a key has changed. `name`: the key as latin1. */
   touch(key: Uint8Array, name: string, value: Collection, version: number): void {
     this.#collections.account(name)
-    this.#write(key, value.type, { version, expireAtMs: expireAtOf(this.get(key)!) })
+    const old = this.get(key)!
+    const isSame = value instanceof HashValue && !value.hasNewNames
+    const names = isSame ? format.stringOf(old) : namesOf(value)
+    this.#write(key, value.type, { version, expireAtMs: expireAtOf(old) }, names)
   }
 
   setExpiry(key: Uint8Array, old: Uint8Array, head: RecordHead): void {
@@ -213,4 +216,11 @@ export class Entries {
   #moveExpiry(key: Uint8Array, from: number, to: number): void {
     if (from !== to) this.#expiries.move(latin1Of(key), from, to)
   }
+}
+
+/** The names of the fields of a hash, for its record. */
+function namesOf(value: Collection): Uint8Array | undefined {
+  if (!(value instanceof HashValue)) return undefined
+  value.hasNewNames = false
+  return format.packNames(value.members)
 }

@@ -37,11 +37,14 @@ export class KeyOrder {
     this.#characters = 0
   }
 
-  /** Keys from `from` up to before `to`, or the same backwards. */
-  *range(from: string, to: string, isReverse: boolean): Generator<string> {
-    const start = this.#keys.rankOf(from)
-    const end = this.#keys.rankOf(to)
-    for (let step = 0; step < end - start; step += 1) yield this.#keys.at(isReverse ? end - 1 - step : start + step)![0]
+  /** Visit keys from `from` up to before `to`, or the same backwards, until `visit` returns false. */
+  range(from: string, to: string, isReverse: boolean, visit: (key: string) => boolean): void {
+    const cursor = this.#keys.cursor(isReverse ? { from: to, isInclusive: false, reverse: true } : { from })
+    while (cursor.next()) {
+      const { key } = cursor
+      if (isReverse ? key < from : key >= to) return
+      if (!visit(key)) return
+    }
   }
 }
 

@@ -348,12 +348,21 @@ export class Keyspace {
     return this.#entries.collections.takeReady()
   }
 
-  /** Keys that are encoded tuples, from `from` up to before `to`, or backwards. */
-  *range(from: Uint8Array, to: Uint8Array, isReverse: boolean): Generator<Uint8Array> {
-    for (const name of this.#entries.order.range(latin1Of(from), latin1Of(to), isReverse)) {
+  /**
+   * Visit keys that are encoded tuples, from `from` up to before `to`, or backwards, until `visit` returns false. A
+   * record is valid until the next one.
+   */
+  range(
+    from: Uint8Array,
+    to: Uint8Array,
+    isReverse: boolean,
+    visit: (key: Uint8Array, record: Uint8Array) => boolean,
+  ): void {
+    this.#entries.order.range(latin1Of(from), latin1Of(to), isReverse, (name) => {
       const key = bytesOf(name)
-      if (this.#isLive(key)) yield key
-    }
+      const record = this.#entries.get(key)
+      return record === undefined || !this.#isValid(record) || visit(key, record)
+    })
   }
 
   /** Write a key that may have expired, and all that is known of it. */

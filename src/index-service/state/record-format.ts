@@ -5,9 +5,12 @@
  * ```
  *  key of a record    0 kind: 1 + 4 * space   1 key
  *                     0 kind: 2 + 4 * space   1 length of the key (varint)   key   field       a field of a hash
- *  value of a key     0 type   1 version (Float64)   9 expires at, in ms (Float64; 0: never)   17 bytes of a string
+ *  value of a key     0 type   1 version (Float64)   9 expires at, in ms (Float64; 0: never)   17 what it holds
  *  value of a field   bytes
  * ```
+ *
+ * What a key holds is here if it is a string, its bytes. If it is a hash, the names of its fields are, each behind its
+ * length (varint), unless there are many: see {@link packNames}. So who reads from outside finds all of them.
  *
  * A space has the keys of one database. They have the same number until databases are swapped.
  */
@@ -57,10 +60,7 @@ export class RecordKeys {
   ofField(key: Uint8Array, field: Uint8Array, space: number): Uint8Array {
     const bytes = this.#room(key.length + field.length + 6)
     bytes[0] = FIELD_KIND | (space << SPACE_SHIFT)
-    let at = 1
-    let left = key.length
-    for (; left >= 0x80; left >>>= 7) bytes[at++] = (left & 0x7f) | 0x80
-    bytes[at++] = left
+    const at = putLength(bytes, 1, key.length)
     copy(bytes, at, key)
     copy(bytes, at + key.length, field)
     return this.#views.first(at + key.length + field.length)
@@ -73,6 +73,46 @@ export class RecordKeys {
     }
     return this.#bytes
   }
+}
+
+/** Returns where it ends. */
+function putLength(bytes: Uint8Array, begin: number, length: number): number {
+  let at = begin
+  let left = length
+  for (; left >= 0x80; left >>>= 7) bytes[at++] = (left & 0x7f) | 0x80
+  bytes[at++] = left
+  return at
+}
+
+/** Names of fields that are written with their hash. With more of them, a node is asked sooner than memory is read. */
+const NAMES_MAX = 32
+const NAMES_BYTES_MAX = 512
+const names = new Uint8Array(NAMES_BYTES_MAX)
+
+/** The names of the fields of a hash, as its record has them: valid until the next ones. Undefined if too long. */
+export function packNames(fields: readonly string[]): Uint8Array | undefined {
+  if (fields.length > NAMES_MAX) return undefined
+  let at = 0
+  for (const field of fields) {
+    const { length } = field
+    if (at + length + 2 > NAMES_BYTES_MAX) return undefined
+    at = putLength(names, at, length)
+    for (let index = 0; index < length; index += 1) names[at + index] = field.charCodeAt(index)
+    at += length
+  }
+  return names.subarray(0, at)
+}
+
+/** The names in the record of a hash: views. None if they are not there: no hash is without fields. */
+export function namesIn(record: Uint8Array): Uint8Array[] {
+  const fields: Uint8Array[] = []
+  for (let at = HEAD_BYTES; at < record.length; ) {
+    let length = record[at++]!
+    if (length >= 0x80) length = (length & 0x7f) | (record[at++]! << 7)
+    fields.push(record.subarray(at, at + length))
+    at += length
+  }
+  return fields
 }
 
 /** Short keys are copied faster without a call. */
@@ -175,7 +215,7 @@ export function expireAtOf(record: Uint8Array): number {
   return record[16] === 0 && record[15] === 0 ? 0 : numberAt(record, 9)
 }
 
-/** The bytes of a string: a view. */
+/** What lies behind the head, such as the bytes of a string: a view. */
 export function stringOf(record: Uint8Array): Uint8Array {
   return record.subarray(HEAD_BYTES)
 }

@@ -26,7 +26,10 @@ const SNAPSHOT_VERSION = 3
 /** Removed by one command at most, so that none takes long. */
 const EXPIRED_MAX = 1000
 /** Commands that remove a key before they make it again. */
-const IN_STEPS: ReadonlySet<string> = new Set(['RENAME', 'RENAMENX', 'COPY', 'RESTORE'])
+const IN_STEPS: ReadonlySet<string> = new Set([
+  ...['rename', 'renamenx', 'copy', 'restore', 'sort', 'zrangestore'],
+  ...['sinterstore', 'sunionstore', 'sdiffstore', 'zinterstore', 'zunionstore', 'zdiffstore'],
+])
 
 /** What strings take at most, in bytes of their packed calls: `MSET` has 2 bytes for a string that takes 56. */
 const GROWTH_MAX = 29
@@ -301,14 +304,23 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
         if (apart === true && this.#waiters.size > 0) this.#serve()
         return reply
       })
-    const isOne = calls.length > 1 ? apart !== true : calls.some(({ name }) => IN_STEPS.has(name.toUpperCase()))
-    const replies = isOne && this.#records.together !== undefined ? this.#records.together(run) : run()
+    const replies = calls.length > 1 && apart !== true ? this.#asOne(run) : run()
     this.#isAdmitted = false
     return replies
   }
 
+  /** Readers from outside see what `change` does as one change. */
+  #asOne<T>(change: () => T): T {
+    return this.#records.together === undefined ? change() : this.#records.together(change)
+  }
+
   #answerPacked({ packed, apart, bound }: Extract<ShardCommand, { packed: unknown }>): Reply[] {
     if (bound !== undefined) this.#bound = Math.min(this.#memoryMax, bound)
+    const run = (): Reply[] => this.#repliesTo(packed, apart === true)
+    return packed.count > 1 && apart !== true ? this.#asOne(run) : run()
+  }
+
+  #repliesTo(packed: PackedCalls, isApart: boolean): Reply[] {
     const reader = new CallReader(packed)
     const replies: Reply[] = []
     let isFast = this.#records.setStrings !== undefined && !this.#isHeard
@@ -318,7 +330,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
         if (replies.length === packed.count) break
       }
       replies.push(this.#reply(reader.next()))
-      if (apart === true && this.#waiters.size > 0) this.#serve()
+      if (isApart && this.#waiters.size > 0) this.#serve()
     }
     return replies
   }
@@ -402,7 +414,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
       this.#events.origin = origin
     }
     try {
-      return spec.run(this.#databases.at(db), args, this.#context)
+      if (!IN_STEPS.has(spec.name)) return spec.run(this.#databases.at(db), args, this.#context)
+      return this.#asOne(() => spec.run(this.#databases.at(db), args, this.#context))
     } catch (error) {
       if (error instanceof CommandFault) return { fault: error.code, message: error.message }
       throw error

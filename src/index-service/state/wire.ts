@@ -78,10 +78,13 @@ export class WireReader {
   /** To ask for it takes a call. */
   readonly #memory: ArrayBufferLike
   readonly #offset: number
+  readonly #part: ((bytes: Buffer, begin: number, end: number) => Uint8Array) | undefined
   #at = 0
 
-  constructor(bytes: Buffer) {
+  /** `part`: what {@link bytes} returns; default: views. */
+  constructor(bytes: Buffer, part?: (bytes: Buffer, begin: number, end: number) => Uint8Array) {
     this.#bytes = bytes
+    this.#part = part
     this.#memory = bytes.buffer
     this.#offset = bytes.byteOffset
   }
@@ -136,6 +139,7 @@ export class WireReader {
   bytes(): Uint8Array {
     const length = this.count()
     const start = this.#skip(length)
+    if (this.#part !== undefined) return this.#part(this.#bytes, start, start + length)
     // Not a Buffer, of which to make a part takes longer.
     return new Uint8Array(this.#memory, this.#offset + start, length)
   }

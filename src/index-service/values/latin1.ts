@@ -10,6 +10,11 @@ export function latin1Of(bytes: Uint8Array): string {
   return latin1Slice.call(bytes, 0, bytes.length)
 }
 
+/** The same of a part, without a view of it. */
+export function latin1Between(bytes: Uint8Array, begin: number, end: number): string {
+  return latin1Slice.call(bytes, begin, end)
+}
+
 export function bytesOf(latin1: string): Uint8Array {
   return Buffer.from(latin1, 'latin1')
 }

@@ -153,7 +153,9 @@ test('answers of any length that a node gives are taken', async () => {
   await using node = await fakeNode(0, { read: () => [long] })
   await using client = clientOf([node])
   await client.begin(patient)
-  const [taken] = await client.ask(0, patient, true, ({ read }, options) => read({ shard: 0, calls: [] }, options))
+  const [taken] = await client.ask(0, patient, true, ({ read }, options) =>
+    read({ shard: 0, calls: [], watched: undefined, apart: false }, options),
+  )
   assert.ok(Buffer.from(taken as Uint8Array).equals(long))
 })
 

@@ -16,6 +16,7 @@ const MACHINE = ['index-service/state/shard-machine.test', 'index-service/state/
 const VICTIMS = ['index-service/state/victims.test']
 const EVICTOR = ['index-service/evictor.test']
 const REMOTE = ['index-service/remote-reads.test']
+const HASHES = ['index-service/client/foreign-hashes.test']
 const LOCATE = ['index-service/locate.test']
 const OBSERVATIONS = ['index-service/observations.test']
 const BACKUP = ['index-service/backup.test']
@@ -31,6 +32,42 @@ export const canary: IndexMistake = {
 }
 
 export const mistakes: readonly IndexMistake[] = [
+  {
+    name: 'a hash is read out of memory while the entry that has changed it last is applied',
+    breaks: 'fields of several moments are taken for those of one',
+    find: 'if (version > applied) return "again";',
+    replace: '',
+    tests: HASHES,
+  },
+  {
+    name: 'calls that come packed are seen one by one',
+    breaks: 'readers from outside see a part of what is one change',
+    find: 'return packed.count > 1 && apart !== true ? this.#asOne(run) : run();',
+    replace: 'return run();',
+    tests: ['index-service/state/databases.test'],
+  },
+  {
+    name: 'a hash is not looked at again after its fields',
+    breaks: 'some fields are of before a change, and others of after it',
+    find: 'return after instanceof Uint8Array && versionOf(after) === version ? fields : "again";',
+    replace: 'return fields;',
+    tests: HASHES,
+  },
+  {
+    name: 'the last look at a hash does not wait for what is decided',
+    breaks: 'fields that a command has changed so far come with those that it has yet to change',
+    find: 'const after = this.#read(this.#keys.ofKey(key, space));\n\t\treturn after instanceof Uint8Array && versionOf(after) === version ? fields',
+    replace:
+      'const after = table.get(this.#keys.ofKey(key, space));\n\t\treturn after instanceof Uint8Array && versionOf(after) === version ? fields',
+    tests: HASHES,
+  },
+  {
+    name: 'the record of a hash keeps its names when a field is new',
+    breaks: 'who reads a hash out of memory misses fields',
+    find: 'this.hasNewNames ||= isNew;',
+    replace: '',
+    tests: HASHES,
+  },
   {
     name: 'a voter leaves a shard before the last one that left has been replaced',
     breaks: 'a shard that moves has no majority, and no leader for good',

@@ -5,6 +5,7 @@ import type { Reply } from '../../../src/index-service/commands/reply.ts'
 import { RecordTable } from '../../../src/index-service/memory/record-table.ts'
 import { TableReader } from '../../../src/index-service/memory/table-reader.ts'
 import { RecordKeys, stringOf } from '../../../src/index-service/state/record-format.ts'
+import { shardCodec } from '../../../src/index-service/state/shard-codec.ts'
 import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
 import { callIn, callOf, LoneMachine } from '../support/differential.ts'
 import { shown } from '../support/same-reply.ts'
@@ -170,6 +171,24 @@ test('readers from outside see calls that go together as one change, and those t
   assert.deepEqual(apply(false, ['SET', 'a', '3'], ['SET', 'a', '4']), ['unknown', 'unknown', '4'])
   assert.deepEqual(apply(false, ['SET', 'b', '5']), ['4', '4'])
   assert.deepEqual(apply(false, ['RENAME', 'b', 'a']).at(-1), '5')
+  assert.deepEqual([...new Set(seen)], ['unknown'])
+  // As nodes have them: packed, and with others beside them.
+  const applyPacked = (apart: boolean, ...commands: string[][]): (string | undefined)[] => {
+    seen = []
+    const calls = commands.map((command) => callOf(command))
+    machine.apply(shardCodec.decode(shardCodec.encode({ calls, apart })), { index: 1, timeMs: 1, term: 1 })
+    return [...seen, read()]
+  }
+  assert.deepEqual(applyPacked(true, ['SET', 'a', '6'], ['SET', 'a', '7']), ['6', '7', '7'])
+  assert.deepEqual(applyPacked(false, ['SET', 'a', '8'], ['SET', 'a', '9']), ['unknown', 'unknown', '9'])
+  applyPacked(true, ['SET', 'b', '10'])
+  for (const isPacked of [true, false])
+    for (const others of [[], [['SET', 'c', '11']]]) {
+      const moved = [['RENAME', 'b', 'a'], ...others, ['COPY', 'a', 'b']]
+      assert.equal((isPacked ? applyPacked : apply)(true, ...moved).at(-1), '10')
+      assert.ok(!seen.includes(undefined))
+    }
+  assert.equal(applyPacked(false, ['RENAME', 'b', 'a']).at(-1), '10')
   assert.deepEqual([...new Set(seen)], ['unknown'])
   reader.close()
   table.close()

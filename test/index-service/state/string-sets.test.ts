@@ -8,6 +8,7 @@ import { MarkMode } from '../../../src/index-service/memory/use-marks.ts'
 import { shardCodec } from '../../../src/index-service/state/shard-codec.ts'
 import type { Call } from '../../../src/index-service/state/shard-command.ts'
 import { ShardMachine } from '../../../src/index-service/state/shard-machine.ts'
+import { latin1Of } from '../../../src/index-service/values/latin1.ts'
 import { Random } from '../../../src/runtime/index.ts'
 import { stateOf } from '../support/shard-state.ts'
 
@@ -110,8 +111,8 @@ test('all strings of a command are set by few calls of the addon, and where none
   assert.deepEqual([shard.sets, shard.setTogether], [2, 200])
   const values = shard.run([callOf('MGET', 'key:0', 'key:199')])[0] as readonly Uint8Array[]
   assert.deepEqual(
-    values.map(String),
-    values.map(() => String(Uint8Array.from(bytes('value')))),
+    values.map((value) => latin1Of(value)),
+    ['value', 'value'],
   )
 })
 
