@@ -178,7 +178,7 @@ class ReplicaRun {
 
   play(): string | undefined {
     try {
-      const isOver = (): boolean => this.#isStruck && this.#replicas.every(({ isFinished }) => isFinished)
+      const isOver = (): boolean => this.#replicas.every(({ isFinished }) => isFinished) && this.#isStruck
       if (!this.#runUntil(isOver))
         throw new ViolationError(`progress: not every call was answered: ${this.#describe()}`)
       const isLevel = (): boolean => this.#living.every(({ applied }) => applied === this.log.last)
@@ -253,7 +253,7 @@ class ReplicaRun {
       onApplied: (replica) => this.log.checkState(replica.id, replica.applied, replica.stateText, replica.commands),
       onTurned: (replica) => this.#checkLeader(replica),
     })
-    this.#audit.watch(id, added.replica.memory, disk)
+    this.#audit.watch(id, added.host, added.replica.memory, disk)
     for (const other of this.#living) {
       this.#meet(other, added)
       this.#meet(added, other)
