@@ -99,7 +99,7 @@ export class SimulatedDisk implements Journal {
     return { promise: this.promised, decided: this.decided, snapshot: this.#snapshot, entries }
   }
 
-  /** Who votes, as a replica would know that began again now; undefined if it would have to be told. */
+  /** The voters that a replica would know that began again now; undefined if it would have to be told. */
   get configuration(): Configuration | undefined {
     const { head } = this.#snapshot ?? {}
     let newest: AcceptedEntry | undefined
