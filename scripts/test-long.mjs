@@ -155,13 +155,13 @@ const steps = [
   { name: 'simulate', purpose: '50,000 simulated clusters', command: npm('simulate', '--seeds', '50000') },
   {
     name: 'replicas',
-    purpose: '2,000 simulated groups of replicas',
-    command: npm('simulate', 'replicas', '--seeds', '2000'),
+    purpose: '5,000 simulated groups of replicas',
+    command: npm('simulate', 'replicas', '--seeds', '5000'),
   },
   {
     name: 'replicas-disks',
-    purpose: '500 simulated groups of replicas whose disks fail with them',
-    command: npm('simulate', 'replicas', '--disks', '--seeds', '500'),
+    purpose: '1,500 simulated groups of replicas whose disks fail with them',
+    command: npm('simulate', 'replicas', '--disks', '--seeds', '1500'),
   },
   { name: 'torture', purpose: 'processes killed and stopped', command: npm('torture', '--seconds', '60') },
   {

@@ -79,6 +79,8 @@ export class Proposer implements AcceptorsLeader {
   #configuration: Configuration | undefined
   #adoption: Adoption | undefined
   #begun = false
+  /** A configuration was decided, and no entry behind it says so: what begins again from disks would not know it. */
+  #isConfigurationUntold = false
   #isOver = false
   /** Entries that this leader has decided. */
   #decidedCount = 0
@@ -245,6 +247,7 @@ export class Proposer implements AcceptorsLeader {
       this.#decidedCount += 1
       this.#movedNs = this.#host.nowNs()
       if (entry.term === this.term && (entry.flags & EntryFlag.Begin) !== 0) this.isReady = true
+      if (this.isDurable && isConfiguration(entry)) this.#isConfigurationUntold = true
       this.#host.decided(entry)
       if (this.#isOver) return
     }
@@ -286,7 +289,7 @@ export class Proposer implements AcceptorsLeader {
       this.#configuration = undefined
       return this.#entry(index, EntryFlag.Configuration, payload)
     }
-    const payload = this.#batch(index)
+    const payload = this.#batch(index) ?? (this.#isConfigurationUntold ? NOTHING : undefined)
     return payload && this.#entry(index, 0, payload)
   }
 
@@ -299,6 +302,7 @@ export class Proposer implements AcceptorsLeader {
   }
 
   #entry(index: number, flags: number, payload: Uint8Array): Entry {
+    this.#isConfigurationUntold = false
     this.#timeMs = Math.max(this.#timeMs, this.#host.clockMs())
     return { index, term: this.term, timeMs: this.#timeMs, flags, payload }
   }

@@ -245,13 +245,13 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
     this.host.kernel.at(readNs, () => {
       const old = block.word(offset)
       const next = change(old)
-      if (this.attributes.atomics === 'global') {
-        if (next !== old) block.setWord(offset, next)
-        return
+      const write = (): void => {
+        if (next === old) return
+        block.setWord(offset, next)
+        this.host.changes += 1
       }
-      this.host.kernel.at(writeNs, () => {
-        if (next !== old) block.setWord(offset, next)
-      })
+      if (this.attributes.atomics === 'global') write()
+      else this.host.kernel.at(writeNs, write)
     })
     return writeNs
   }

@@ -11,15 +11,19 @@ const LINE_BYTES = 64
  */
 export class Dma {
   readonly #host: Host
+  readonly #writing: Stream
+  readonly #reading: Stream
 
   constructor(host: Host) {
     this.#host = host
+    this.#writing = host.kernel.stream('tear.write')
+    this.#reading = host.kernel.stream('tear.read')
   }
 
   /** Write `bytes` there from `fromNs` on. Returns the time when the last line is in memory. */
   place(fromNs: number, list: PieceList, bytes: Uint8Array): number {
-    return this.#walk('tear.write', fromNs, list, (block, offset, at, length, atNs) => {
-      const write = new Landing(block, offset, bytes.subarray(at, at + length))
+    return this.#walk(this.#writing, fromNs, list, (block, offset, at, length, atNs) => {
+      const write = new Landing(this.#host, block, offset, bytes.subarray(at, at + length))
       block.landing.add(write)
       this.#host.kernel.at(atNs, () => write.land())
     })
@@ -27,21 +31,20 @@ export class Dma {
 
   /** Read the bytes from `fromNs` on into `into`. Returns the time when the last line is read. */
   sample(fromNs: number, list: PieceList, into: Uint8Array): number {
-    return this.#walk('tear.read', fromNs, list, (block, offset, at, length, atNs) => {
+    return this.#walk(this.#reading, fromNs, list, (block, offset, at, length, atNs) => {
       this.#host.kernel.at(atNs, () => into.set(block.bytes.subarray(offset, offset + length), at))
     })
   }
 
   /** Call `line` for each line, with its own moment. */
   #walk(
-    concern: string,
+    stream: Stream,
     fromNs: number,
     list: PieceList,
     line: (block: MemoryBlock, offset: number, at: number, length: number, atNs: number) => void,
   ): number {
     const { kernel, adapter } = this.#host
     const lineNs = this.#host.adapterNs(adapter.lineNs)
-    const stream = kernel.stream(concern)
     const torn = list.total > LINE_BYTES && stream.chance(adapter.tear)
     let atNs = Math.max(fromNs, kernel.nowNs)
     let lastNs = atNs
@@ -66,17 +69,21 @@ export class Dma {
 }
 
 class Landing implements LineWrite {
+  readonly #host: Host
   readonly #block: MemoryBlock
   readonly #offset: number
   readonly #bytes: Uint8Array
 
-  constructor(block: MemoryBlock, offset: number, bytes: Uint8Array) {
+  constructor(host: Host, block: MemoryBlock, offset: number, bytes: Uint8Array) {
+    this.#host = host
     this.#block = block
     this.#offset = offset
     this.#bytes = bytes
   }
 
   land(): void {
-    if (this.#block.landing.delete(this)) this.#block.bytes.set(this.#bytes, this.#offset)
+    if (!this.#block.landing.delete(this)) return
+    this.#block.bytes.set(this.#bytes, this.#offset)
+    this.#host.changes += 1
   }
 }

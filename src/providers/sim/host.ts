@@ -27,6 +27,8 @@ export class Host {
   losesWakeups = false
   /** @internal It stops in the middle of the next WRITE that arrives from it. */
   stopsInWrite = false
+  /** @internal Moments at which its memory may have changed: for those who look on, and compare it with before. */
+  changes = 0
   /** @internal The factor by which everything that the adapter does is slower. */
   slowness = 1
   /** @internal */

@@ -3,6 +3,7 @@ import type { Host } from './host.ts'
 import type { Kernel } from './kernel.ts'
 import type { NetworkOptions } from './options.ts'
 import { HEADER_BYTES, type Packet, PacketKind } from './packet.ts'
+import type { Stream } from './stream.ts'
 
 /** What is wrong with the path from one host to another. */
 interface Path {
@@ -26,6 +27,7 @@ export class Network {
   readonly #kernel: Kernel
   readonly #options: NetworkOptions
   readonly #paths = new Map<number, Path>()
+  readonly #streams = new Map<string, Stream>()
   /** Packets that were put on a link. */
   packets = 0
   lost = 0
@@ -96,7 +98,12 @@ export class Network {
     target.findPair(packet.targetNumber)?.take(packet)
   }
 
-  #stream(what: string): ReturnType<Kernel['stream']> {
-    return this.#kernel.stream(`net.${what}`)
+  #stream(what: string): Stream {
+    let stream = this.#streams.get(what)
+    if (stream === undefined) {
+      stream = this.#kernel.stream(`net.${what}`)
+      this.#streams.set(what, stream)
+    }
+    return stream
   }
 }

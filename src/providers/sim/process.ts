@@ -10,6 +10,7 @@ interface Processor {
   readonly kernel: Kernel
   readonly alive: boolean
   readonly paused: boolean
+  changes: number
 }
 
 /**
@@ -57,6 +58,9 @@ export class Process {
     this.#awaitedNs = Number.POSITIVE_INFINITY
     if (!this.#host.alive) return
     if (this.#host.paused) this.#missed = true
-    else this.#step()
+    else {
+      this.#host.changes += 1
+      this.#step()
+    }
   }
 }

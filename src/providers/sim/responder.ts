@@ -217,7 +217,7 @@ export class Responder {
     const receive = immediate ? this.#takeReceive(service) : undefined
     if (immediate && receive === undefined) return NOT_READY
     if (packet.source.host.stopsInWrite && packet.payload.length > 1) {
-      this.#stopIn(packet.source.host, list, packet.payload)
+      this.#stopIn(packet.source.host, service.device.host, list, packet.payload)
       return NOT_DONE
     }
     const acknowledgeNs = this.#place(service.device, list, packet.payload, last)
@@ -232,12 +232,12 @@ export class Responder {
   }
 
   /** Half of the bytes land. The others do when the sender's processor goes on, whatever was revoked meanwhile. */
-  #stopIn(sender: Host, list: PieceList, bytes: Uint8Array): void {
+  #stopIn(sender: Host, host: Host, list: PieceList, bytes: Uint8Array): void {
     const half = bytes.length >> 1
     const rest = list.part(half, bytes.length - half)
-    put(list.part(0, half), bytes.subarray(0, half))
+    put(host, list.part(0, half), bytes.subarray(0, half))
     sender.stopInWrite(() => {
-      put(rest, bytes.subarray(half))
+      put(host, rest, bytes.subarray(half))
       this.#unfinishedOf = undefined
     })
     this.#unfinishedOf = sender
@@ -486,7 +486,8 @@ function takesReceiveFirst(opcode: number): boolean {
   return opcode === Opcode.Send || opcode === Opcode.SendWithImmediate || opcode === Opcode.SendWithInvalidate
 }
 
-function put(list: PieceList, bytes: Uint8Array): void {
+function put(host: Host, list: PieceList, bytes: Uint8Array): void {
+  host.changes += 1
   let done = 0
   for (const { block, offset, length } of list.pieces) {
     block.bytes.set(bytes.subarray(done, done + length), offset)

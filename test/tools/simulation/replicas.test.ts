@@ -277,3 +277,27 @@ test('a replica that does not vote and knows more keeps no one from leading', ()
   const { violation } = simulateReplicas(planWithDisks(61, { shape: 'absence' }))
   assert.equal(violation, undefined)
 })
+
+/** No one knows that a voter was replaced but by what is in memory, as long as no later entry says so. */
+test('when a voter has been replaced, another may be lost, though all are killed while nothing is proposed', () => {
+  const disks = { usualNs: 20_000, slow: 0, slowNs: 20_000 }
+  const blackout = { kind: 'blackout', withinNs: 0, downNs: 1_000_000, lateNs: 0, losesOne: true } as const
+  const strikes = [strike(5e6, 'follower', crash), strike(60e6, 'leader', blackout)]
+  for (let seed = 1; seed <= 3; seed += 1) {
+    const { violation, deaths } = simulateReplicas(
+      planWithDisks(seed, {
+        ...calm,
+        disks,
+        strikes,
+        calls: 2,
+        clients: 1,
+        readers: 0,
+        thinkNs: 100e6,
+        isFoundedByOne: false,
+      }),
+    )
+    assert.equal(violation, undefined)
+    // One at first, and then three of which one had lost its disk.
+    assert.equal(deaths, 4)
+  }
+})

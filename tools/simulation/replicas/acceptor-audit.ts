@@ -25,6 +25,11 @@ interface Disk {
   holds(index: number, text: string | undefined, term: number): boolean
 }
 
+/** A host: its memory is as it was while this is. */
+interface Changing {
+  readonly changes: number
+}
+
 /** An acceptor, and the words of its memory as they were seen last. */
 interface Watched {
   readonly id: number
@@ -36,6 +41,9 @@ interface Watched {
   readonly live: Float64Array
   readonly before: Float64Array
   promised: number
+  /** How often its host had changed by the last look. */
+  readonly host: Changing
+  changes: number
   /** Entries up to this one are taken, and were found on the disk. */
   taken: number
   /** By place of the ring: what its word names. */
@@ -73,7 +81,7 @@ export class AcceptorAudit {
   }
 
   /** An acceptor begins, or begins again with what its disk holds. */
-  watch(id: number, memory: ReplicaMemory, disk: Disk | undefined): void {
+  watch(id: number, host: Changing, memory: ReplicaMemory, disk: Disk | undefined): void {
     this.#watched = this.#watched.filter((each) => each.id !== id)
     for (const each of this.#unseen) if (each.accepted.acceptor === id) this.#unseen.delete(each)
     const { buffer, byteOffset } = memory.region.bytes
@@ -90,6 +98,8 @@ export class AcceptorAudit {
       seen,
       live,
       before,
+      host,
+      changes: -1,
       promised: memory.promise,
       taken: 0,
       named: new Map(),
@@ -121,13 +131,17 @@ export class AcceptorAudit {
 
   /** An event has happened. */
   look(): void {
+    let isChanged = false
     for (const watched of this.#watched) {
-      const { live, before } = watched
+      const { live, before, host } = watched
+      if (host.changes === watched.changes) continue
+      watched.changes = host.changes
+      isChanged = true
       // What lies before is of no interest here. Slots come before commits, which may have changed in the same event.
       for (let at = live.length - 1; at >= PROMISE_AT; at -= 1) if (live[at] !== before[at]) this.#changed(watched, at)
       if (watched.disk !== undefined) this.#checkTaken(watched, watched.disk)
     }
-    if (this.#unseen.size > 0) this.#lookAgain()
+    if (isChanged && this.#unseen.size > 0) this.#lookAgain()
     if (!this.#looksAtNamed) return
     this.#looksAtNamed = false
     for (const watched of this.#watched) for (const place of watched.named.keys()) this.#checkNamed(watched, place)

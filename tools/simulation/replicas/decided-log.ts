@@ -1,4 +1,4 @@
-import type { Configuration, Entry } from 'aether-dsm/internal/consensus'
+import { type Configuration, type Entry, EntryFlag } from 'aether-dsm/internal/consensus'
 import { ViolationError } from '../observer.ts'
 import { commandsOf } from './simulated-replica.ts'
 
@@ -55,7 +55,7 @@ export class DecidedLog {
     this.#texts.push(text)
     for (const { client, call } of commandsOf(entry)) this.#calls.add(`${client}/${call}`)
     this.#commands.push(this.#calls.size)
-    if ((flags & 1) !== 0) this.terms.add(term)
+    if ((flags & EntryFlag.Begin) !== 0) this.terms.add(term)
     return true
   }
 

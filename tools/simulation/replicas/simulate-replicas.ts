@@ -178,7 +178,7 @@ class ReplicaRun {
 
   play(): string | undefined {
     try {
-      const isOver = (): boolean => this.#isStruck && this.#replicas.every(({ isFinished }) => isFinished)
+      const isOver = (): boolean => this.#replicas.every(({ isFinished }) => isFinished) && this.#isStruck
       if (!this.#runUntil(isOver))
         throw new ViolationError(`progress: not every call was answered: ${this.#describe()}`)
       const isLevel = (): boolean => this.#living.every(({ applied }) => applied === this.log.last)
@@ -253,7 +253,7 @@ class ReplicaRun {
       onApplied: (replica) => this.log.checkState(replica.id, replica.applied, replica.stateText, replica.commands),
       onTurned: (replica) => this.#checkLeader(replica),
     })
-    this.#audit.watch(id, added.replica.memory, disk)
+    this.#audit.watch(id, added.host, added.replica.memory, disk)
     for (const other of this.#living) {
       this.#meet(other, added)
       this.#meet(added, other)
@@ -438,13 +438,17 @@ class ReplicaRun {
   }
 
   /**
-   * Whether a majority is left without it, of the voters that any living replica knows, and once it votes itself. Those
-   * that begin again are left.
+   * Whether a majority is left without it, of the voters that any living replica knows, or would know if it began again
+   * now, and once it votes itself. Those that begin again are left.
    */
   #canLose(lost: SimulatedReplica): boolean {
     const staying = [...this.#newest.values()].filter(({ id, isLive }) => isLive || this.#returning.has(id))
     const left = new Set(staying.filter((each) => each !== lost).map(({ id }) => id))
-    return staying.every(({ replica: { configuration } }) => {
+    const known = staying.flatMap(({ id, replica }) => {
+      const onDisk = this.#disks.get(id)?.configuration
+      return onDisk === undefined ? [replica.configuration] : [replica.configuration, onDisk]
+    })
+    return known.every((configuration) => {
       const voters = new Set([...(configuration?.voters ?? []).map(({ id }) => id), lost.id])
       return [...voters].filter((id) => left.has(id)).length * 2 > voters.size
     })

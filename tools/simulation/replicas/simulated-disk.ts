@@ -1,4 +1,12 @@
-import type { AcceptedEntry, Journal, Recovered, SnapshotHead } from 'aether-dsm/internal/consensus'
+import {
+  type AcceptedEntry,
+  type Configuration,
+  decodeConfiguration,
+  EntryFlag,
+  type Journal,
+  type Recovered,
+  type SnapshotHead,
+} from 'aether-dsm/internal/consensus'
 import type { Stream } from 'aether-dsm/internal/providers'
 import { textOf } from './decided-log.ts'
 
@@ -89,6 +97,18 @@ export class SimulatedDisk implements Journal {
     const entries = [...this.#entries.values()].filter(({ index }) => index > base)
     entries.sort((one, other) => one.index - other.index)
     return { promise: this.promised, decided: this.decided, snapshot: this.#snapshot, entries }
+  }
+
+  /** The voters that a replica would know that began again now; undefined if it would have to be told. */
+  get configuration(): Configuration | undefined {
+    const { head } = this.#snapshot ?? {}
+    let newest: AcceptedEntry | undefined
+    for (const entry of this.#entries.values()) {
+      const { flags, index } = entry
+      const isKnown = index > (newest?.index ?? head?.index ?? 0) && index <= this.decided
+      if (isKnown && (flags & EntryFlag.Configuration) !== 0) newest = entry
+    }
+    return newest === undefined ? head?.configuration : decodeConfiguration(newest.payload)
   }
 
   /** The entry that was accepted last at that index. */
