@@ -40,7 +40,9 @@ export class ShardLine {
   readonly #onWaiting: () => void
   #isWaiting = false
 
-  /** `find`: the way of now. A shard moves between this process and others. `onWaiting`: {@link send} is to be called. */
+  /**
+   * `find`: the way of now. A shard moves between this process and others. `onWaiting`: {@link send} is to be called.
+   */
   constructor(find: () => ShardPort, timeoutMs: number, onWaiting: () => void) {
     this.#find = find
     this.#timeoutMs = timeoutMs
