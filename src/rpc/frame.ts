@@ -103,7 +103,7 @@ export const FailureCode = {
 } as const
 
 /** Both ends must have the same. */
-export const PROTOCOL_VERSION = 3
+export const PROTOCOL_VERSION = 4
 /** A call without a time limit; others have fewer microseconds, unsigned. */
 export const NO_BUDGET = -1
 

@@ -81,6 +81,14 @@ export class RemoteReads {
     this.#majority = Math.floor(options.configuration.voters.length / 2) + 1
   }
 
+  /** The heads of a majority of the voters can be READ. */
+  get hasMajority(): boolean {
+    const { leader, others } = this.options
+    let voters = 0
+    for (const node of [leader, ...others]) voters += this.#headsOf(node).length
+    return voters >= this.#majority
+  }
+
   /** It is worth to ask what has changed. */
   get isUnsure(): boolean {
     return this.isStale || this.#isDoubtful

@@ -73,6 +73,8 @@ export class RemoteShards {
     const others = found.flatMap(({ node }) => (node === undefined || node === leader ? [] : [node]))
     const currentMs = isDurable ? currentNsOf(defaultSettings) / 1e6 : Number.POSITIVE_INFINITY
     const reads = new RemoteReads({ configuration, currentMs, leader, others })
+    // Nodes that cannot be reached, or do not know of a new replica yet, are asked again.
+    if (!reads.hasMajority) return undefined
     await reads.begin()
     return reads
   }
