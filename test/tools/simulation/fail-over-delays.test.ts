@@ -8,7 +8,8 @@ import { test } from 'node:test'
 import { foundingConfiguration } from '../../../src/consensus/index.ts'
 import { setTraceLevel, TraceLevel, type TraceMessage } from '../../../src/profiling/index.ts'
 import { openSimulatedCluster, type SimulationOptions } from '../../../src/providers/index.ts'
-import { SimulatedReplica, simulatedSettings } from '../../../tools/simulation/replicas/simulated-replica.ts'
+import { simulatedSettings } from '../../../tools/simulation/replicas/simulated-replica.ts'
+import { openQuietGroup } from './quiet-group.ts'
 
 const LEADER = 1
 const HEIR = 2
@@ -45,21 +46,9 @@ function play({ atomics, replicas: count, client, after }: Death, delayNs: numbe
     key: 1,
     input: { type: 'set', value: call } as const,
   }))
-  const replicas: SimulatedReplica[] = []
-  for (const { id } of founding.voters)
-    replicas.push(
-      new SimulatedReplica({
-        ...{ cluster, id, seed: 1, founding, votersWanted: count, skewMs: 0, askAgainNs: 30e9, settings },
-        clients: id === client ? [{ number: 1, calls, thinkNs: THINK_NS }] : [],
-        say: (_, to, card) => replicas[to - 1]!.command(() => replicas[to - 1]!.replica.hear(card)),
-        decided: () => 0,
-        onDecided: () => undefined,
-        onApplied: () => undefined,
-        onTurned: () => undefined,
-      }),
-    )
-  for (const one of replicas)
-    for (const other of replicas) if (one !== other) one.command(() => one.replica.meet(other.id))
+  const replicas = openQuietGroup(founding, { cluster, settings, askAgainNs: 30e9 }, (id) =>
+    id === client ? [{ number: 1, calls, thinkNs: THINK_NS }] : [],
+  )
   const [leader, heir, asking] = [LEADER, HEIR, client].map((id) => replicas[id - 1]!)
   const called = (): number => asking!.history.length
   const answers = (): number => asking!.history.filter(({ returned }) => returned !== undefined).length

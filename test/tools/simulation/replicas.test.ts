@@ -12,9 +12,10 @@ import {
   type ReplicaPlan,
   simulateReplicas,
 } from '../../../tools/simulation/replicas/index.ts'
-import { SimulatedReplica, simulatedSettings } from '../../../tools/simulation/replicas/simulated-replica.ts'
+import { type SimulatedReplica, simulatedSettings } from '../../../tools/simulation/replicas/simulated-replica.ts'
 import type { Strike } from '../../../tools/simulation/replicas/strike.ts'
 import { drawn } from '../../support/drawn.ts'
+import { openQuietGroup } from './quiet-group.ts'
 
 const SEEDS = 112
 const FIRST_SEED = 101
@@ -171,24 +172,12 @@ test('a leader lets another lead, and no call is lost', () => {
 test('an entry is decided without the processor of any follower, by few packets', () => {
   using cluster = openSimulatedCluster(1)
   const founding = foundingConfiguration([1, 2, 3])
-  const replicas: SimulatedReplica[] = []
   const calls = Array.from({ length: 6 }, (_, call) => ({ key: 1, input: { type: 'set', value: call + 1 } as const }))
-  for (const id of founding.voters.map((voter) => voter.id))
-    replicas.push(
-      new SimulatedReplica({
-        ...{ cluster, id, seed: 1, founding, votersWanted: 3, skewMs: 0, askAgainNs: 3_000_000 },
-        // Looks of a tick come seldom enough not to be counted.
-        settings: { ...simulatedSettings, tickNs: 100_000_000, stuckNs: 10e9 },
-        clients: id === 1 ? [{ number: 1, calls, thinkNs: 400_000_000 }] : [],
-        say: (_, to, card) => replicas[to - 1]!.command(() => replicas[to - 1]!.replica.hear(card)),
-        decided: () => 0,
-        onDecided: () => undefined,
-        onApplied: () => undefined,
-        onTurned: () => undefined,
-      }),
-    )
-  for (const one of replicas)
-    for (const other of replicas) if (one !== other) one.command(() => one.replica.meet(other.id))
+  // Looks of a tick come seldom enough not to be counted.
+  const settings = { ...simulatedSettings, tickNs: 100_000_000, stuckNs: 10e9 }
+  const replicas = openQuietGroup(founding, { cluster, settings, askAgainNs: 3_000_000 }, (id) =>
+    id === 1 ? [{ number: 1, calls, thinkNs: 400_000_000 }] : [],
+  )
   const [leader, ...followers] = replicas
   assert.ok(cluster.runUntil(() => leader!.history.filter(({ returned }) => returned !== undefined).length === 1))
   for (const { host } of followers) host.pause()
@@ -230,22 +219,10 @@ test('a certain death is followed at once by one candidate: no time has to pass'
   // A death that had to be waited for would take this long.
   const settings = { ...simulatedSettings, ahead: 12, tickNs: 100_000_000, stuckNs: 10e9 }
   const calls = Array.from({ length: 30 }, (_, call) => ({ key: 1, input: { type: 'set', value: call + 1 } as const }))
-  const replicas: SimulatedReplica[] = []
-  for (const { id } of founding.voters)
-    replicas.push(
-      new SimulatedReplica({
-        ...{ cluster, id, seed: 1, founding, votersWanted: 3, skewMs: 0, askAgainNs: 30e9, settings },
-        // The last one would be a candidate by what it knows of the others from the last tick.
-        clients: id === 3 ? [{ number: 1, calls, thinkNs: 1000 }] : [],
-        say: (_, to, card) => replicas[to - 1]!.command(() => replicas[to - 1]!.replica.hear(card)),
-        decided: () => 0,
-        onDecided: () => undefined,
-        onApplied: () => undefined,
-        onTurned: () => undefined,
-      }),
-    )
-  for (const one of replicas)
-    for (const other of replicas) if (one !== other) one.command(() => one.replica.meet(other.id))
+  // The last one would be a candidate by what it knows of the others from the last tick.
+  const replicas = openQuietGroup(founding, { cluster, settings, askAgainNs: 30e9 }, (id) =>
+    id === 3 ? [{ number: 1, calls, thinkNs: 1000 }] : [],
+  )
   const [leader, ...followers] = replicas as [SimulatedReplica, SimulatedReplica, SimulatedReplica]
   const answers = (): number => followers[1].history.filter(({ returned }) => returned !== undefined).length
   assert.ok(cluster.runUntil(() => answers() === 20))
