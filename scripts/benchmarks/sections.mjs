@@ -246,7 +246,12 @@ export const sections = [
   },
   {
     name: 'index',
-    commands: [['bench', 'index', '--time-ms', '300', '--keys', '1000000', '--kills', '5', '--restart-mib', '64']],
+    commands: [
+      [
+        ...['bench', 'index', '--sections', 'single,ycsb,replicated,recovery,restart,memory'],
+        ...['--time-ms', '300', '--keys', '1000000', '--kills', '5', '--restart-mib', '64'],
+      ],
+    ],
     tables: ([rows]) => {
       const of = (pattern) => rows.filter(({ op }) => pattern.test(op))
       const clientsOf = ({ clients }) => `${clients} ${clients === 1 ? 'client' : 'clients'}`
@@ -283,6 +288,25 @@ export const sections = [
         }),
       ]
     },
+  },
+  {
+    name: 'resp',
+    commands: [['bench', 'index', '--sections', 'resp', '--time-ms', '1000']],
+    tables: ([rows]) => [
+      pivot(
+        rows.filter(({ p50Ns }) => p50Ns !== null),
+        {
+          title: 'p50 / p99, commands (ratio)',
+          line: ({ op, clients }) => `${op}, ${clients} ${clients === 1 ? 'connection' : 'connections'}`,
+          column: ({ provider }) => provider,
+          cell: ({ op, clients, provider, ...row }) => {
+            const ours = rows.find((each) => each.op === op && each.clients === clients && each.provider === 'aether')
+            const share = provider.startsWith('Redis') ? ours.opsPerSec / row.opsPerSec : null
+            return `${both(row)}, ${formatRate(row.opsPerSec)}${inBrackets(share)}`
+          },
+        },
+      ),
+    ],
   },
   { name: 'overhead', commands: [['scripts/measure-overhead.mjs']] },
   {
