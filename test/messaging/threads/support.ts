@@ -27,7 +27,7 @@ export async function openThreads(
   threads: Partial<ListenEndpointsOnThreadsOptions['threads']>,
   options: Omit<ListenEndpointsOnThreadsOptions, 'threads'> = {},
 ): Promise<{ readonly listener: ThreadListener; readonly words: Int32Array }> {
-  const shared = new SharedArrayBuffer(8)
+  const shared = new SharedArrayBuffer(12)
   const listener = await listenEndpointsOnThreads({
     ...where,
     ...options,

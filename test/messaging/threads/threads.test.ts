@@ -270,10 +270,12 @@ test('a module that does not load again is tried with growing delays', async () 
 })
 
 test('a thread that is stuck is ended by force when its time is up, and its clients learn of it', async () => {
-  const { listener } = await openThreads({ count: 1 })
+  const { listener, words } = await openThreads({ count: 1 })
   const client = await connectTo(listener)
   await ask(client, Order.Echo)
   await client.send(Uint8Array.of(Order.Block))
+  // Sent is not yet handled: a thread that is told to close first would close its connections in order.
+  await Atomics.waitAsync(words, 2, 0).value
   await listener.close({ timeoutMs: 50 })
   assert.equal(listener.threads[0]?.state, 'ended')
   assert.equal((await client.ended)?.reason, 'lost')
