@@ -261,6 +261,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       const bytes = Buffer.from(this.#parts.codec.encode(command))
       const process = this.#process!
       const sentMs = performance.now()
+      const alone = this.#applyAlone(bytes)
+      if (alone !== undefined) {
+        this.#knownFresh(sentMs)
+        return resolve(answerOf(alone, this.#applier.answerCodec))
+      }
       const proposal: Proposal = {
         bytes,
         sequence: 0,
@@ -524,13 +529,30 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const entry = { index: head.getFloat64(0, true), timeMs: head.getFloat64(8, true), term, payload }
     if (!this.#orStop(() => this.#applier.apply(entry))) return
     const { index } = this.#applier
-    this.#meter.applied(index)
     this.#meter.proposing(this.#session.size)
     if (index % CHECK_EVERY === 0) this.#process?.checked(index / CHECK_EVERY, this.#applier.shortHash)
     if ((flags & EntryFlag.Begin) !== 0) this.#begun(payload)
+    this.#applied(index)
+  }
+
+  #applied(index: number): void {
+    this.#meter.applied(index)
     this.#onApplied(index)
     this.#answerReads()
     this.#changed.wake()
+  }
+
+  /**
+   * A replica that is all there is decides at once, without a log: see `Replica.pass`. Undefined where there are others,
+   * or the command has to wait for those before it.
+   */
+  #applyAlone(bytes: Uint8Array): Outcome | undefined {
+    if (this.#session.size > 0 || this.#applier.isApplying) return undefined
+    const passed = this.#process!.pass(this.#applier.index)
+    if (passed === undefined) return undefined
+    const outcome = this.#applier.applyAlone({ ...passed, payload: bytes })
+    this.#applied(passed.index)
+    return outcome
   }
 
   /** Every process there has a release that knows a later format. It may be lost with a leader. */

@@ -7,6 +7,7 @@ import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import type { Recovered } from '../replica/journal.ts'
 import { PayloadSlab } from '../replica/payload-slab.ts'
+import type { PassedEntry } from '../replica/proposer.ts'
 import { Replica } from '../replica/replica.ts'
 import {
   Demand,
@@ -25,7 +26,7 @@ const BACKLOG_BYTES_MAX = 16 * 2 ** 20
 const NOTHING = new Uint8Array()
 const NOTHING_HELD: Recovered = { promise: 0, decided: 0, snapshot: undefined, entries: [] }
 
-class ReplicaAgent implements Machine {
+export class ReplicaAgent implements Machine {
   readonly #context: AgentContext
   readonly #data: ReplicaAgentData
   readonly #replica: Replica
@@ -143,6 +144,11 @@ class ReplicaAgent implements Machine {
     return any
   }
 
+  /** See {@link Replica.pass}. For a program of the same thread. */
+  pass(applied: number): PassedEntry | undefined {
+    return this.#backlog.length > 0 ? undefined : this.#replica.pass(applied)
+  }
+
   /** A replica that is asked for something is likely to be asked again: others have nothing to wait for. */
   looksOn(): boolean {
     const now = this.#context.runtime.now()
@@ -241,4 +247,5 @@ function numbers(...values: readonly number[]): Uint8Array {
   return new Uint8Array(Float64Array.from(values).buffer)
 }
 
-export const createMachine: MachineFactory = (context, data) => new ReplicaAgent(context, data as ReplicaAgentData)
+export const createMachine: (...parts: Parameters<MachineFactory>) => ReplicaAgent = (context, data) =>
+  new ReplicaAgent(context, data as ReplicaAgentData)

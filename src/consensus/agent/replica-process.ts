@@ -4,6 +4,7 @@ import { Agent, LocalAgent, LookBudget, soon } from '../../runtime/index.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import type { Recovered } from '../replica/journal.ts'
+import type { PassedEntry } from '../replica/proposer.ts'
 import type { ReplicaSight } from '../replica/replica-head.ts'
 import {
   type AgentNote,
@@ -14,7 +15,7 @@ import {
   type SnapshotBytes,
 } from './agent-contract.ts'
 import { ByteRing } from './byte-ring.ts'
-import { createMachine } from './replica-agent.ts'
+import { createMachine, type ReplicaAgent } from './replica-agent.ts'
 
 export interface ReplicaProcessOptions extends Omit<ReplicaAgentData, 'toAgent' | 'toProgram' | 'bell'> {
   /** Of the journal. The replica does not need its bytes, which may be as many as all others of the program. */
@@ -51,6 +52,8 @@ export class ReplicaProcess {
   /** Of the journal, until the replica says that it begins with it. */
   #snapshot: Uint8Array | undefined
   #agent: Agent | LocalAgent | undefined
+  /** Of a local agent. */
+  #machine: ReplicaAgent | undefined
   #expected = 0
   #scheduled = false
   #takesSoon = false
@@ -96,7 +99,14 @@ export class ReplicaProcess {
     }
     try {
       started.#agent = isLocal
-        ? new LocalAgent({ ...common, createMachine, onTurned: () => started.#turnedSoon() })
+        ? new LocalAgent({
+            ...common,
+            createMachine: (context, machineData) => {
+              started.#machine = createMachine(context, machineData)
+              return started.#machine
+            },
+            onTurned: () => started.#turnedSoon(),
+          })
         : await Agent.start({
             ...common,
             machine: new URL('./replica-agent.js', import.meta.url),
@@ -146,6 +156,11 @@ export class ReplicaProcess {
       this.#schedule()
     }
     this.#ring()
+  }
+
+  /** See `Replica.pass`. */
+  pass(applied: number): PassedEntry | undefined {
+    return this.#closed ? undefined : this.#machine?.pass(applied)
   }
 
   /** False if there is no room: ask again. */

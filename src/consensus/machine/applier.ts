@@ -144,17 +144,27 @@ export class Applier<Command, Answer> {
    *   nothing more can be applied.
    */
   apply({ index, term, timeMs, payload }: Entry): void {
-    const state = this.wholeState()
-    if (index !== state.index + 1) throw new DefectError(`entry ${index} follows entry ${state.index}`)
     const record = new RecordReader(payload)
-    this.#isChanging = true
-    this.#term = term
-    if (timeMs > state.timeMs) state.timeMs = timeMs
-    this.#expireSessions(state)
+    const state = this.#begin(index, term, timeMs)
     while (record.next()) this.#record(state, record)
-    state.index = index
-    this.#isChanging = false
-    if (index % this.#hashEvery === 0) this.#keepHash()
+    this.#end(state, index)
+  }
+
+  /**
+   * Apply a command that is the next entry by itself, and belongs to no session: it cannot come twice. Its memory may
+   * be used again after the call.
+   */
+  applyAlone({ index, term, timeMs, payload }: Entry): StoredOutcome {
+    const state = this.#begin(index, term, timeMs)
+    const { outcome, compared = outcome.bytes } = this.#run(payload)
+    state.hash.mix(state.commands, compared)
+    this.#end(state, index)
+    return outcome
+  }
+
+  /** An entry is being applied: no other can be. */
+  get isApplying(): boolean {
+    return this.#isChanging
   }
 
   /** @internal All but the machine. @throws DefectError in the middle of an entry. */
@@ -174,6 +184,22 @@ export class Applier<Command, Answer> {
     this.#changes.restart(state.commands + 1)
     this.#hashes.clear()
     this.#isChanging = false
+  }
+
+  #begin(index: number, term: number, timeMs: number): AppliedState {
+    const state = this.wholeState()
+    if (index !== state.index + 1) throw new DefectError(`entry ${index} follows entry ${state.index}`)
+    this.#isChanging = true
+    this.#term = term
+    if (timeMs > state.timeMs) state.timeMs = timeMs
+    this.#expireSessions(state)
+    return state
+  }
+
+  #end(state: AppliedState, index: number): void {
+    state.index = index
+    this.#isChanging = false
+    if (index % this.#hashEvery === 0) this.#keepHash()
   }
 
   #expireSessions({ sessions, fragments, timeMs }: AppliedState): void {

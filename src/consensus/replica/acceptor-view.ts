@@ -190,6 +190,18 @@ export class AcceptorView {
     this.look()
   }
 
+  /** It holds the term, and nothing of an earlier one. */
+  get isClear(): boolean {
+    return this.isHeld && this.accepted.size === 0
+  }
+
+  /** It has that entry without a slot, and so has no need of those before. */
+  pass(index: number): void {
+    this.#took(index)
+    this.#preparing = Math.max(this.#preparing, index)
+    this.prepared = Math.max(this.prepared, index)
+  }
+
   /** Look how far it has come. Once at a time. */
   look(): void {
     if (this.#isLooking || !this.link.isUp) return

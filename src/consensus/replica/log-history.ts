@@ -32,6 +32,14 @@ export class LogHistory {
     return index > this.#base ? this.#entries[index - this.#base - 1 + this.#dropped] : undefined
   }
 
+  /** One more was decided, and neither it nor those before are needed from here. */
+  pass(): void {
+    this.#base = this.last + 1
+    this.#bytes = 0
+    this.#dropped = 0
+    if (this.#entries.length > 0) this.#entries = []
+  }
+
   /** `entry` is the next. The oldest ones are dropped when they take too much memory. `isAlone`: no one lags behind. */
   push(entry: Entry, isAlone: boolean = false): void {
     const bytesMax = isAlone ? Math.min(this.#bytesMax, ALONE_BYTES_MAX) : this.#bytesMax

@@ -47,6 +47,9 @@ interface Adoption {
   best: AcceptedEntry | undefined
 }
 
+/** An entry that was decided without being stored. */
+export type PassedEntry = Pick<Entry, 'index' | 'term' | 'timeMs'>
+
 /** What a program has proposed, and whose it is. */
 interface Proposed {
   readonly records: Uint8Array
@@ -160,6 +163,23 @@ export class Proposer implements AcceptorsLeader {
     if (this.#open.length === 0 && this.#proposals.length === 0) this.#movedNs = this.#host.nowNs()
     this.#proposals.push({ records, from })
     this.#hasMoved = true
+  }
+
+  /**
+   * Decide the next entry without storing it: the majority is this replica, and its program has the entry. Undefined
+   * where another replica might need it, or something is under way that comes first.
+   */
+  pass(): PassedEntry | undefined {
+    if (!this.isReady || this.#isOver || this.acceptors.size !== 1) return undefined
+    if (this.#open.length > 0 || this.#proposals.length > 0) return undefined
+    if (this.#configuration !== undefined || this.#isConfigurationUntold || this.isDurable) return undefined
+    const own = this.acceptors.get(this.#host.id)
+    if (own?.isClear !== true || this.#host.configuration().voters.length > 1) return undefined
+    this.history.pass()
+    const index = this.history.last
+    own.pass(index)
+    this.#timeMs = Math.max(this.#timeMs, this.#host.clockMs())
+    return { index, term: this.term, timeMs: this.#timeMs }
   }
 
   /** Have that configuration decided. False while another is under way. */

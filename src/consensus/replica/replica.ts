@@ -14,7 +14,7 @@ import { DurableState } from './durable-state.ts'
 import type { FailOver } from './fail-over.ts'
 import type { Journal, Recovered, SnapshotHead } from './journal.ts'
 import { LogHistory } from './log-history.ts'
-import { Proposer } from './proposer.ts'
+import { type PassedEntry, Proposer } from './proposer.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaMemory } from './replica-memory.ts'
 import { graceNsOf, type ReplicaSettings } from './settings.ts'
@@ -263,6 +263,21 @@ export class Replica {
     this.#wasAsked()
     if (this.#leader !== undefined) this.#leader.propose(records, this.id)
     else this.#unsent.push(records)
+  }
+
+  /**
+   * Decide the next entry at once, for a program that has it, and has applied `applied` of them. No log holds it: who
+   * comes gets a snapshot. Undefined if this replica is not all there is, or something is under way; then it has to be
+   * proposed.
+   */
+  pass(applied: number): PassedEntry | undefined {
+    if (this.#history.last !== applied || !this.#connections.isEmpty) return undefined
+    const passed = this.#leader?.pass()
+    if (passed === undefined) return undefined
+    const { memory } = this.#connections
+    memory.known = passed.index
+    memory.taken = passed.index
+    return passed
   }
 
   /** Find out from which index on what is read here is not older than this call. */

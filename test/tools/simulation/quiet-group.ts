@@ -20,6 +20,7 @@ export function openQuietGroup(
         onDecided: () => undefined,
         onApplied: () => undefined,
         onTurned: () => undefined,
+        onPassed: () => undefined,
       }),
     )
   for (const one of replicas)

@@ -29,6 +29,7 @@ const RICH_SEEDS = [126, 127, 194, 195, 130, 172, 115, 154, 139, 181, 189, 151, 
 const marks = [
   'read by memory',
   'told early',
+  'decided alone',
   ...['adopted', 'corrected', 'restored', 'connects again', 'transferred'],
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a leader`),
   ...['crash', 'pause', 'isolate', 'split'].map((kind) => `${kind} of a follower`),

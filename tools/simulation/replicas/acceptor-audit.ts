@@ -1,6 +1,7 @@
 import {
   type AcceptedEntry,
   type Configuration,
+  type Entry,
   HeadWord,
   type ReplicaMemory,
   unpackWord,
@@ -40,7 +41,6 @@ interface Watched {
   /** The same bytes: numbers are compared faster than bigints. */
   readonly live: Float64Array
   readonly before: Float64Array
-  promised: number
   /** How often its host had changed by the last look. */
   readonly host: Changing
   changes: number
@@ -100,7 +100,6 @@ export class AcceptorAudit {
       before,
       host,
       changes: -1,
-      promised: memory.promise,
       taken: 0,
       named: new Map(),
     }
@@ -156,6 +155,19 @@ export class AcceptorAudit {
     }
   }
 
+  /** A replica decides alone. Its program has the entry, so it counts as what the acceptor has accepted and taken. */
+  pass(id: number, entry: Entry): void {
+    const { index, term } = entry
+    const { voters } = this.#log.configurations.at(-1)!
+    if (voters.some((voter) => voter.id !== id))
+      throw new ViolationError(`decision: ${id} decides ${index} alone, and others vote`)
+    const text = textOf(entry)
+    const accepted = { acceptor: id, index, term, text }
+    if (!this.#isSafe(accepted, text))
+      throw new ViolationError(`safety: ${id} decides ${index}: ${this.#describe(index)}`)
+    this.#acceptedAt(index).push(accepted)
+  }
+
   /** A leader counts this entry as decided in its term, and has taken it just now. */
   checkDecided(leader: number, index: number, term: number): void {
     const text = this.#log.text(index)
@@ -165,6 +177,8 @@ export class AcceptorAudit {
     for (const { id, memory, disk } of this.#watched)
       if (disk === undefined) {
         if (id !== leader && memory.taken >= index) accepted.add(id)
+        // One that votes alone stores and decides in the same event.
+        else if (textOfAccepted(memory, index) === text) accepted.add(id)
       } else if (disk.holds(index, text, term)) accepted.add(id)
       else accepted.delete(id)
     if (!this.#isMajority((id) => accepted.has(id)))
@@ -173,7 +187,7 @@ export class AcceptorAudit {
 
   /** A leader counts its term as begun. */
   checkReady(leader: number, term: number): void {
-    const promised = new Map(this.#watched.map(({ id, promised: seen, disk }) => [id, disk?.promised ?? seen]))
+    const promised = new Map(this.#watched.map(({ id, memory, disk }) => [id, disk?.promised ?? memory.promise]))
     if (!this.#isMajority((id) => (promised.get(id) ?? 0) >= term))
       throw new ViolationError(`promise: ${leader} leads in ${term}, which no majority has promised`)
   }
@@ -190,7 +204,6 @@ export class AcceptorAudit {
     seen[at] = now
     if (at === PROMISE_AT) {
       if (now < before) throw new ViolationError(`promise: ${id} takes back ${before} for ${now}`)
-      watched.promised = Number(now)
     } else if (at * 8 >= layout.slots) this.#slotChanged(watched, at - layout.slots / 8, before, now)
     else if (at * 8 >= layout.commits) this.#told(watched, Number(now))
   }
@@ -295,4 +308,9 @@ export class AcceptorAudit {
       .map(({ acceptor, term, text }) => `${acceptor} accepted ${text ?? '?'} in ${term}`)
       .join(', ')
   }
+}
+
+function textOfAccepted(memory: ReplicaMemory, index: number): string | undefined {
+  const entry = memory.accepted(index)
+  return entry && textOf(entry)
 }

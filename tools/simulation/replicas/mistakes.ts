@@ -49,6 +49,22 @@ export const canaries: readonly Mistake[] = [
 /** Each is found out within 500 seeds. */
 export const mistakes: readonly Mistake[] = [
   {
+    name: 'decides alone among others',
+    breaks: 'an entry counts as decided that no majority has',
+    find: '|| this.acceptors.size !== 1) return void 0;',
+    replace: ') return void 0;',
+    and: [
+      { find: '|| this.#host.configuration().voters.length > 1) return void 0;', replace: ') return void 0;' },
+      { find: '!== applied || !this.#connections.isEmpty) return void 0;', replace: '!== applied) return void 0;' },
+    ],
+  },
+  {
+    name: 'decides alone before what is under way',
+    breaks: 'another entry is decided for the same index',
+    find: '\t\tif (this.#open.length > 0 || this.#proposals.length > 0) return void 0;\n',
+    replace: '',
+  },
+  {
     name: 'promise not recorded',
     breaks: 'a replica that begins again promises a lower term',
     find: '\t\t\tthis.#journal.promise(promise);\n\t\t\tthis.#records += 1;\n',

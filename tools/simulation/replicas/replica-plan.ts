@@ -34,6 +34,8 @@ export interface ReplicaPlan {
   readonly atomics: 'device' | 'global'
   /** One replica founds the log, and all others come to it. Else all are voters from the start. */
   readonly isFoundedByOne: boolean
+  /** When each of the first ones meets those that have come: at once, or after a founder was alone for a while. */
+  readonly comesNs: readonly number[]
 }
 
 /** What an entry takes in a history besides its payload. */
@@ -88,9 +90,17 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
     joins: Array.from({ length: stream.below(3) }, () => stream.between(0, RUN_NS)),
     disks: undefined,
     atomics: new Stream(seed, 'atomics', undefined).chance(0.5) ? 'global' : 'device',
-    isFoundedByOne: false,
+    ...drawFounding(new Stream(seed, 'founding', undefined), replicas),
     ...changes,
   }
+}
+
+function drawFounding(stream: Stream, replicas: number): Pick<ReplicaPlan, 'isFoundedByOne' | 'comesNs'> {
+  const isFoundedByOne = stream.chance(0.15)
+  const comesNs = Array.from({ length: replicas }, (_, position) =>
+    isFoundedByOne && position > 0 ? stream.between(0, RUN_NS / 2) : 0,
+  )
+  return { isFoundedByOne, comesNs }
 }
 
 /** The plan of a seed whose replicas have journals: that of the same seed without, and what comes on top. */
@@ -117,6 +127,7 @@ export function planWithDisks(seed: number, changes: Partial<ReplicaPlan> = {}):
       slowNs: stream.chance(0.3) ? LAG_NS_MAX : 3 * silentTicks * tickNs,
     },
     isFoundedByOne: stream.chance(0.3),
+    comesNs: [],
     ...changes,
   }
 }

@@ -131,6 +131,7 @@ class ReplicaRun {
   readonly #endRelays: (() => void)[] = []
   /** Each incarnation of each, as they came. */
   readonly #replicas: SimulatedReplica[] = []
+  readonly #come = new Set<SimulatedReplica>()
   /** The newest incarnation of each id. */
   readonly #newest = new Map<number, SimulatedReplica>()
   readonly #disks = new Map<number, SimulatedDisk>()
@@ -250,17 +251,30 @@ class ReplicaRun {
       say: (from, to, card) => this.#say(from, to, card),
       decided: () => this.log.last,
       onDecided: (replica, entry) => this.#decided(replica, entry),
+      onPassed: ({ id: passing }, entry) => {
+        this.#marks.add('decided alone')
+        this.#audit.pass(passing, entry)
+      },
       onApplied: (replica) => this.log.checkState(replica.id, replica.applied, replica.stateText, replica.commands),
       onTurned: (replica) => this.#checkLeader(replica),
     })
     this.#audit.watch(id, added.host, added.replica.memory, disk)
-    for (const other of this.#living) {
-      this.#meet(other, added)
-      this.#meet(added, other)
-    }
+    const comesNs = this.#plan.comesNs[position] ?? 0
+    if (comesNs === 0) this.#comes(added)
+    else this.#cluster.kernel.at(comesNs, () => this.#comes(added))
     for (const ended of this.#certain) this.#tell(added, () => this.#end(added, ended))
     this.#replicas.push(added)
     this.#newest.set(id, added)
+  }
+
+  /** It meets those that have come before. */
+  #comes(added: SimulatedReplica): void {
+    for (const other of this.#come) {
+      if (!other.isLive || other === added) continue
+      this.#meet(other, added)
+      this.#meet(added, other)
+    }
+    this.#come.add(added)
   }
 
   #diskOf(id: number): SimulatedDisk | undefined {

@@ -76,6 +76,8 @@ export interface SimulatedReplicaOptions {
   /** How many entries are decided anywhere. */
   readonly decided: () => number
   readonly onDecided: (replica: SimulatedReplica, entry: Entry) => void
+  /** It has decided this entry, which no acceptor holds. {@link onDecided} follows. */
+  readonly onPassed: (replica: SimulatedReplica, entry: Entry) => void
   /** It has applied an entry, or restored a snapshot. */
   readonly onApplied: (replica: SimulatedReplica) => void
   /** It has done what there was to do for the moment. */
@@ -277,7 +279,15 @@ export class SimulatedReplica {
       return
     }
     const command: Command = { client: client.number, call: client.next, key, input }
-    this.replica.propose(Buffer.from(JSON.stringify(command) + LINE))
+    const payload = Buffer.from(JSON.stringify(command) + LINE)
+    const passed = this.replica.pass(this.applied)
+    if (passed === undefined) {
+      this.replica.propose(payload)
+      return
+    }
+    const entry = { ...passed, flags: 0, payload }
+    this.#options.onPassed(this, entry)
+    this.#decided(entry)
   }
 
   /** Each time it waits twice as long, so that no one is asked more than it can answer. */
