@@ -59,12 +59,6 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    name: 'decides alone before what is under way',
-    breaks: 'another entry is decided for the same index',
-    find: '\t\tif (this.#open.length > 0 || this.#proposals.length > 0) return void 0;\n',
-    replace: '',
-  },
-  {
     name: 'promise not recorded',
     breaks: 'a replica that begins again promises a lower term',
     find: '\t\t\tthis.#journal.promise(promise);\n\t\t\tthis.#records += 1;\n',
