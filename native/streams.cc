@@ -21,6 +21,8 @@ enum class StreamEvent : int32_t { Received = 1, Writable = 2, Ended = 3, Accept
 
 constexpr double kReads = 1, kWrites = 2, kListens = 4, kEnds = 8, kInterests = 15;
 constexpr size_t kEventNumbers = 4;
+// Nothing else of the event loop has its turn meanwhile.
+constexpr int64_t kSpinNsMax = 1'000'000;
 constexpr size_t kEventsMax = 256;
 // With less room a stream waits for the next call.
 constexpr size_t kRoomLeast = 4096;
@@ -253,11 +255,17 @@ static napi_value PollStreams(napi_env env, napi_callback_info info) {
   if (arguments.ok() && events.length < kEventNumbers) arguments.fail("events", "events must have room for 4 numbers");
   if (arguments.ok() && (bytes.length < kRoomLeast || bytes.length > INT32_MAX))
     arguments.fail("bytes", "bytes must have room for 4096 bytes, and for less than 2 GiB");
+  const auto spinNs = static_cast<double>(arguments.integer(3, "spinNs", 0, kSpinNsMax));
   if (!arguments.ok()) return nullptr;
   // Half of what can be told: one event of the kernel may be two here.
   struct epoll_event found[kEventsMax / 2];
   const size_t most = std::clamp<size_t>(events.length / kEventNumbers / 2, 1, kEventsMax / 2);
-  const int count = epoll_wait(set, found, static_cast<int>(most), 0);
+  int count = epoll_wait(set, found, static_cast<int>(most), 0);
+  if (count == 0 && spinNs > 0) {
+    const double endNs = nowNs() + spinNs;
+    do count = epoll_wait(set, found, static_cast<int>(most), 0);
+    while (count == 0 && nowNs() < endNs);
+  }
   if (count < 0 && errno != EINTR) return throwSystem(env, "epoll_wait", errno);
   Told told(environmentOf(env), events, bytes);
   // What is left out stays ready, and comes next time.

@@ -3,6 +3,8 @@ import { LookBudget } from './look-budget.ts'
 type Budget = Pick<LookBudget, 'isLooking' | 'looksOn' | 'found' | 'slept'>
 
 interface WakefulLoopParts {
+  /** Attends to what has come, before the event loop finds it; false if there was nothing. Default: only the loop does. */
+  readonly poll?: () => boolean
   readonly budget?: Budget
   readonly nowMs?: () => number
   readonly nextTurn?: (run: () => void) => void
@@ -10,9 +12,11 @@ interface WakefulLoopParts {
 
 /**
  * Keeps the event loop from sleeping where its peers ask again at once. Between two turns the loop looks at all its
- * descriptors anyway; so to look is to have another turn. How long is up to a {@link LookBudget}.
+ * descriptors anyway; so to look is to have another turn. Where a turn takes long, its own descriptors are polled, too.
+ * How long it looks is up to a {@link LookBudget}.
  */
 export class WakefulLoop {
+  readonly #poll: (() => boolean) | undefined
   readonly #budget: Budget
   readonly #nowMs: () => number
   readonly #nextTurn: (run: () => void) => void
@@ -21,6 +25,7 @@ export class WakefulLoop {
   #asleepSinceMs: number
 
   constructor(parts: WakefulLoopParts = {}) {
+    this.#poll = parts.poll
     this.#budget = parts.budget ?? new LookBudget()
     this.#nowMs = parts.nowMs ?? (() => performance.now())
     this.#nextTurn = parts.nextTurn ?? setImmediate
@@ -37,6 +42,10 @@ export class WakefulLoop {
   }
 
   readonly #look = (): void => {
+    if (this.#poll?.() === true) {
+      this.#nextTurn(this.#look)
+      return
+    }
     const nowMs = this.#nowMs()
     if (this.#budget.looksOn(nowMs)) this.#nextTurn(this.#look)
     else {

@@ -77,7 +77,14 @@ for (const [what, kind] of [
     const restore = { number: 1, index: 0, term: 1, leader: 1, configuration: { number: 1, voters: [] }, bytes }
     let isOffered = false
     replicated.attach({
-      ...{ expect: () => {}, unexpect: () => {}, pass: () => undefined, propose: () => {}, leave: async () => {}, close: async () => {} },
+      ...{
+        expect: () => {},
+        unexpect: () => {},
+        pass: () => undefined,
+        propose: () => {},
+        leave: async () => {},
+        close: async () => {},
+      },
       takeRestore: () => restore,
       offerSnapshot: () => {
         isOffered = true

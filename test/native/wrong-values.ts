@@ -107,7 +107,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   addStream: [one(streams), one(listener), one(4)],
   changeStream: [one(streams), one(listener), one(4)],
   removeStream: [one(streams), one(listener), one(4)],
-  pollStreams: [one(streams), () => new Int32Array(8), () => new Uint8Array(4096)],
+  pollStreams: [one(streams), () => new Int32Array(8), () => new Uint8Array(4096), one(1000)],
   sendStream: [one(listener), () => new Uint8Array(8)],
   sendStreams: [() => Int32Array.of(listener, 0, 8), one(1), () => new Uint8Array(8), one(2)],
   answerLooks: [

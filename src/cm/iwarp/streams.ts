@@ -82,7 +82,7 @@ export class Streams {
   }
 
   #turn(): void {
-    const count = native.pollStreams(this.#set, this.#events, this.#bytes)
+    const count = native.pollStreams(this.#set, this.#events, this.#bytes, 0)
     const events = this.#events
     for (let at = 0; at < count * STREAM_EVENT_NUMBERS; at += STREAM_EVENT_NUMBERS)
       this.#tell(events[at]!, events[at + 1]!, events[at + 2]!, events[at + 3]!)

@@ -18,6 +18,8 @@ const EVENTS_MAX = 256
 const CHUNK_BYTES = 64 * 1024
 /** With less left, another one is begun. */
 const ROOM_BYTES_LEAST = 16 * 1024
+/** For so long it looks whether its clients ask again, before the event loop has a turn: about what that takes itself. */
+const SPIN_NS = 10_000
 /** Where no descriptor is left, callers that wait are looked at again after this time. */
 const ACCEPT_AGAIN_MS = 100
 /** Of the kernel: MAX_TCP_KEEPIDLE. */
@@ -108,7 +110,8 @@ export class NativeFront implements Front {
   readonly #events = new Int32Array(EVENTS_MAX * STREAM_EVENT_NUMBERS)
   #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   #used = 0
-  readonly #wakeful = new WakefulLoop()
+  readonly #wakeful = new WakefulLoop({ poll: () => !this.#isClosed && this.#attend(SPIN_NS) })
+  #isClosed = false
   #acceptAgain: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
 
@@ -121,9 +124,7 @@ export class NativeFront implements Front {
     native.addStream(this.#set, listener, StreamInterest.Listens | StreamInterest.Reads)
     this.#watcher = native.createWatcher(() => {
       this.#watcher.rearm(0)
-      this.#wakeful.came()
-      this.#gather(this.#turn)
-      this.#outbox.flush()
+      this.#attend(0)
     })
     this.#watcher.add(0, this.#set)
     this.#watcher.ref()
@@ -162,20 +163,30 @@ export class NativeFront implements Front {
       })
     // Their owners are told in the next turn.
     await new Promise<void>((resolve) => setImmediate(resolve))
+    this.#isClosed = true
     this.#watcher.close()
     native.closeDescriptor(this.#set)
   }
 
-  /** One batch: what is left is told of again, after others have had their turn. */
-  readonly #turn = (): void => {
+  /** One batch: what is left is told of again, after others have had their turn. False if nothing has come. */
+  #attend(spinNs: number): boolean {
     if (CHUNK_BYTES - this.#used < ROOM_BYTES_LEAST) {
       this.#chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
       this.#used = 0
     }
-    const chunk = this.#chunk
     const start = this.#used
+    const count = native.pollStreams(this.#set, this.#events, this.#chunk.subarray(start), spinNs)
+    if (count === 0) return false
+    this.#wakeful.came()
+    this.#gather(() => this.#tell(count, start))
+    this.#outbox.flush()
+    return true
+  }
+
+  /** Tell the owners of streams. `start`: where bytes that have come begin. */
+  #tell(count: number, start: number): void {
+    const chunk = this.#chunk
     const events = this.#events
-    const count = native.pollStreams(this.#set, events, chunk.subarray(start))
     for (let at = 0; at < count * STREAM_EVENT_NUMBERS; at += STREAM_EVENT_NUMBERS) {
       const descriptor = events[at]!
       const kind = events[at + 1]!
