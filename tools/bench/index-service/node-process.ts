@@ -21,7 +21,7 @@ async function run(plan: NodePlan): Promise<void> {
   const node = await openNode(group, {
     ...{ name, replicas, memoryBytes },
     // As `aether serve` has it.
-    thread: plan.hasDoor ? 'program' : 'own',
+    thread: 'program',
     ...(directory === undefined ? {} : { directory }),
   })
   const openDoor = (front: 'native' | 'node'): Promise<RedisDoor> => RedisDoor.open(node, { ...doorSettings, front })
