@@ -14,7 +14,7 @@ import { type FailOver, replicate } from '../../src/public/consensus.ts'
 import { join as joinGroup } from '../../src/public/index.ts'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { RankProcess, Ranks } from '../support/rank-process.ts'
-import { drawThreads } from './fixtures/threads.ts'
+import { drawThreads, THREADS } from './fixtures/threads.ts'
 import { assertLinearizable } from './histories.ts'
 
 drawThreads()
@@ -67,6 +67,29 @@ async function assertAlike(ranks: readonly RankProcess[]): Promise<void> {
     await sleep(5)
   }
 }
+
+test('a replica that is all there is keeps no log, and who comes gets what it has, also while it writes', async () => {
+  await using ranks = new Ranks(fixture, 2, { [THREADS]: 'program' })
+  await ranks.all('join', {})
+  await ranks.on(0, 'open', { replicas: 1 })
+  assert.equal(await ranks.on(0, 'proposeMany', 3000), 3000)
+  await ranks.on(0, 'proposeLong', 300_000)
+  const alone = await ranks.on<Status>(0, 'status')
+  const changes = await ranks.on<{ index: number; answer: number }[]>(0, 'changes', 2001, 1001)
+  assert.deepEqual(changes.map(({ index }) => index).slice(0, 3), [2001, 2002, 2003])
+  await ranks.on(0, 'begin', join(folder, 'alone'), 1, 2, 2, 0)
+  await ranks.on(1, 'open', { replicas: 1 })
+  assert.equal(await ranks.on(1, 'propose', 40, { type: 'set', value: 41 }), 1)
+  await ranks.on(0, 'stop')
+  assert.equal(await ranks.on(0, 'get', 40), 41)
+  assert.deepEqual(await ranks.all('lengths'), [300_000, 300_000])
+  await assertAlike(ranks.processes)
+  assert.deepEqual((await ranks.on<Status>(1, 'status')).voters, [0])
+  await ranks.on(1, 'close')
+  assert.equal(await ranks.on(0, 'proposeMany', 100), 100)
+  assert.ok((await ranks.on<Status>(0, 'status')).applied > alone.applied)
+  assert.ok(assertLinearizable(join(folder, 'alone')) > 0)
+})
 
 test('three members, of which none ends', async (t) => {
   await using ranks = await opened(3)
