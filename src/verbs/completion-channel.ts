@@ -7,10 +7,16 @@ import {
   TimeoutError,
 } from '../native/index.ts'
 import type { ProviderCompletionChannel } from '../providers/index.ts'
-import type { CompletionQueue } from './completion-queue.ts'
-import type { Device } from './device.ts'
+import type { CompletionQueue, EventChannel, QueueDevice } from './completion-queue.ts'
 import { checkTimeout } from './field-checks.ts'
-import { Closable } from './lifetime.ts'
+import { type Children, Closable } from './lifetime.ts'
+
+/** A device, as its completion channels know it. */
+export interface ChannelDevice extends QueueDevice {
+  /** @internal */
+  readonly channels: Children<CompletionChannel>
+  createCompletionChannel(): CompletionChannel
+}
 
 export interface WaitOptions {
   readonly signal?: AbortSignal
@@ -28,14 +34,14 @@ const readyNames: OptionNames<ReadyOptions> = { keepAlive: true }
  * Delivers the events of completion queues on one descriptor: ibv_create_comp_channel(3). Many queues may share it. To
  * lose no event: call `queue.arm()`, poll until empty, then wait. After the event, call `drain()` and start again.
  */
-export class CompletionChannel extends Closable {
+export class CompletionChannel extends Closable implements EventChannel {
   readonly label = 'completion channel'
-  readonly device: Device
+  readonly device: ChannelDevice
   /** @internal */
   readonly provider: ProviderCompletionChannel
 
   /** @internal Made by {@link Device.createCompletionChannel}. */
-  constructor(device: Device, provider: ProviderCompletionChannel) {
+  constructor(device: ChannelDevice, provider: ProviderCompletionChannel) {
     super()
     this.device = device
     this.provider = provider

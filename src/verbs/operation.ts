@@ -1,6 +1,11 @@
 import { ClosedError, TimeoutError } from '../native/index.ts'
 import { type CompletionBatch, CompletionError, CompletionFlag, CompletionStatus } from '../providers/index.ts'
-import type { CompletionQueue } from './completion-queue.ts'
+
+/** The completion queue of operations. */
+interface PolledQueue {
+  readonly closed: boolean
+  reap(): void
+}
 
 /** What a convenience resolves to. */
 export interface OperationResult {
@@ -54,13 +59,13 @@ const DRIVER_SLEEP_MS = 1
  * too.
  */
 export class Operations {
-  readonly #queue: CompletionQueue
+  readonly #queue: PolledQueue
   readonly #byId = new Map<number, Operation>()
   #nextId = -1
   #driving = false
   outstanding = 0
 
-  constructor(queue: CompletionQueue) {
+  constructor(queue: PolledQueue) {
     this.#queue = queue
   }
 

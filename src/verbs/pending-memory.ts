@@ -1,7 +1,6 @@
 import { ClosedError } from '../native/index.ts'
 import type { ProviderMemoryRegion, ProviderPending } from '../providers/index.ts'
-import { MemoryRegion } from './memory-region.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
+import { type MemoryDomain, MemoryRegion } from './memory-region.ts'
 import { untilAborted } from './until-aborted.ts'
 
 type Pending = ProviderPending<ProviderMemoryRegion>
@@ -11,10 +10,10 @@ type Pending = ProviderPending<ProviderMemoryRegion>
  * MemoryRegion.
  */
 export class PendingMemory {
-  readonly #domain: ProtectionDomain
+  readonly #domain: MemoryDomain
   readonly #members = new Set<Pending>()
 
-  constructor(domain: ProtectionDomain) {
+  constructor(domain: MemoryDomain) {
     this.#domain = domain
   }
 

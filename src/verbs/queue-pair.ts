@@ -27,6 +27,8 @@ import {
   stateNames,
   VerbsError,
 } from '../providers/index.ts'
+import type { AddressDomain } from './address-handle.ts'
+import type { ChannelDevice } from './completion-channel.ts'
 import type { CompletionQueue } from './completion-queue.ts'
 import {
   type ConnectOptions,
@@ -40,8 +42,8 @@ import {
 } from './connection.ts'
 import type { PairMeter } from './device-meter.ts'
 import { checkGid, checkVector } from './field-checks.ts'
-import { type IndirectKey, type KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
-import { checkNoun } from './lifetime.ts'
+import { type IndirectKey, type KeyDomain, type KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
+import { type Children, checkNoun } from './lifetime.ts'
 import {
   type AtomicRequestFields,
   type MaskedCompareSwapFields,
@@ -49,7 +51,7 @@ import {
   PreparedMaskedCompareSwap,
   PreparedMaskedFetchAdd,
 } from './masked-atomic.ts'
-import { type BindFields, encodeInvalidate, PreparedBind } from './memory-window.ts'
+import { type BindFields, encodeInvalidate, PreparedBind, type WindowDomain } from './memory-window.ts'
 import { PairConveniences } from './pair-conveniences.ts'
 import { PhysicalPeer } from './physical-peer.ts'
 import {
@@ -61,14 +63,22 @@ import {
   requestNames,
   type Segments,
   type SendRequestFields,
+  type SendTarget,
 } from './prepared-request.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
 import type { InvalidateFields, OneSidedFields, OperationOptions, SendFields, SyncOptions } from './request-fields.ts'
-import type { SharedReceiveQueue } from './shared-receive-queue.ts'
+import type { ReceiveDomain, SharedReceiveQueue } from './shared-receive-queue.ts'
 import { type SwapFields, type SwapResult, swap, swapSync } from './swap.ts'
 import { untilAborted } from './until-aborted.ts'
 import { rdmaTrace, tracePost } from './verbs-trace.ts'
 import type { XrcDomain } from './xrc-domain.ts'
+
+/** A protection domain, as its queue pairs know it. */
+export interface PairDomain extends AddressDomain, KeyDomain, ReceiveDomain, WindowDomain {
+  readonly device: ChannelDevice
+  /** @internal */
+  readonly queuePairs: Children<QueuePair>
+  createQueuePair(options: QueuePairOptions): QueuePair
+}
 
 export interface QueuePairOptions {
   readonly type: QueuePairType
@@ -259,9 +269,9 @@ function checkFields<T>(call: string, fields: T, known: OptionNames<T>, argument
 }
 
 /** A send queue and a receive queue: ibv_create_qp(3). */
-export class QueuePair extends PairConveniences implements ReceiveTarget {
+export class QueuePair extends PairConveniences implements ReceiveTarget, SendTarget {
   readonly label: string
-  readonly domain: ProtectionDomain
+  readonly domain: PairDomain
   readonly sharedReceiveQueue: SharedReceiveQueue | undefined
   /** The number that peers use; unique on its device. */
   readonly number: number
@@ -277,7 +287,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   readonly #sendQueue: CompletionQueue | undefined
   readonly #receiveQueue: CompletionQueue | undefined
 
-  private constructor(domain: ProtectionDomain, provider: ProviderQueuePair, options: Partial<QueuePairOptions>) {
+  private constructor(domain: PairDomain, provider: ProviderQueuePair, options: Partial<QueuePairOptions>) {
     super()
     this.domain = domain
     this.provider = provider
@@ -295,7 +305,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   }
 
   /** @internal */
-  static create(domain: ProtectionDomain, options: QueuePairOptions): QueuePair {
+  static create(domain: PairDomain, options: QueuePairOptions): QueuePair {
     checkPair(options)
     options.sharedReceiveQueue?.assertOpen()
     options.xrcDomain?.assertOpen()
@@ -322,7 +332,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   }
 
   /** @internal */
-  static open(domain: ProtectionDomain, provider: ProviderQueuePair): QueuePair {
+  static open(domain: PairDomain, provider: ProviderQueuePair): QueuePair {
     return new QueuePair(domain, provider, {})
   }
 
