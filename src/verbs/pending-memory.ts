@@ -1,7 +1,7 @@
 import { ClosedError } from '../native/index.ts'
 import type { ProviderMemoryRegion, ProviderPending } from '../providers/index.ts'
+import { untilAborted } from '../runtime/index.ts'
 import { type MemoryDomain, MemoryRegion } from './memory-region.ts'
-import { untilAborted } from './until-aborted.ts'
 
 type Pending = ProviderPending<ProviderMemoryRegion>
 

@@ -27,6 +27,7 @@ import {
   stateNames,
   VerbsError,
 } from '../providers/index.ts'
+import { untilAborted } from '../runtime/index.ts'
 import type { AddressDomain } from './address-handle.ts'
 import type { ChannelDevice } from './completion-channel.ts'
 import type { CompletionQueue } from './completion-queue.ts'
@@ -68,7 +69,6 @@ import {
 import type { InvalidateFields, OneSidedFields, OperationOptions, SendFields, SyncOptions } from './request-fields.ts'
 import type { ReceiveDomain, SharedReceiveQueue } from './shared-receive-queue.ts'
 import { type SwapFields, type SwapResult, swap, swapSync } from './swap.ts'
-import { untilAborted } from './until-aborted.ts'
 import { rdmaTrace, tracePost } from './verbs-trace.ts'
 import type { XrcDomain } from './xrc-domain.ts'
 

@@ -1,16 +1,25 @@
 import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { ShmCompletionQueue } from './completion-queue.ts'
-import type { ShmDevice } from './device.ts'
+import type { OwnDevice } from './own-device.ts'
 import { PipeSignal } from './pipe-signal.ts'
+
+/** A queue whose events arrive in a channel. */
+interface EventSource extends ProviderCompletionQueue {
+  /** True once per arming, after the event was sent (or may have been). */
+  takeEvent(): boolean
+}
+
+interface ChannelDevice extends OwnDevice {
+  readonly channels: Set<ShmCompletionChannel>
+}
 
 /** A doorbell pipe. The armed completion queues of this device ring it, and their peers do through /proc. */
 export class ShmCompletionChannel implements ProviderCompletionChannel {
-  readonly queues: Set<ShmCompletionQueue> = new Set<ShmCompletionQueue>()
-  readonly #device: ShmDevice
+  readonly queues: Set<EventSource> = new Set<EventSource>()
+  readonly #device: ChannelDevice
   readonly #signal: PipeSignal
 
-  constructor(device: ShmDevice) {
+  constructor(device: ChannelDevice) {
     this.#device = device
     this.#signal = new PipeSignal(device.watch)
   }

@@ -5,8 +5,7 @@ import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { GlobalRoute } from '../soft/global-route.ts'
 import { MAX_MTU } from '../soft/limits.ts'
 import { CompletionStatus } from '../status.ts'
-import type { ShmAddressHandle } from './address-handle.ts'
-import type { ShmDevice } from './device.ts'
+import type { AddressingDevice, ShmAddressHandle } from './address-handle.ts'
 import type { Inbox } from './inbox.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import { multicastMembers } from './multicast.ts'
@@ -26,14 +25,14 @@ const OWN_QUEUE_KEY = 0x80000000
 export class DatagramTransport implements Transport {
   readonly peer = undefined
   readonly rnrTimer = 0
-  readonly #device: ShmDevice
+  readonly #device: AddressingDevice
   readonly #requester: ShmRequester
   readonly #domainId: number
   readonly #route: GlobalRoute
   readonly #header: Span
   #queueKey = 0
 
-  constructor(device: ShmDevice, requester: ShmRequester, domainId: number) {
+  constructor(device: AddressingDevice, requester: ShmRequester, domainId: number) {
     this.#device = device
     this.#requester = requester
     this.#domainId = domainId

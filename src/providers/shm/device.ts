@@ -32,6 +32,7 @@ import { ShmCompletionQueue } from './completion-queue.ts'
 import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
 import { OpenedBlock } from './opened-block.ts'
 import type { OwnBlock } from './own-block.ts'
+import type { Waiting } from './own-device.ts'
 import { PeerDevice } from './peer-device.ts'
 import { PiecePages } from './piece-pages.ts'
 import { PipeSignal } from './pipe-signal.ts'
@@ -68,7 +69,6 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
   readonly threadDomains: Set<OwnThreadDomain> = new Set<OwnThreadDomain>()
   readonly watch: DescriptorWatch = new DescriptorWatch()
-  /** How many queue pairs wait for something; every poll reads it. */
   pendingCount = 0
   readonly deviceMemories: Set<SoftDeviceMemory> = new Set<SoftDeviceMemory>()
   readonly regions: Tokens<SoftMemoryRegion> = new Tokens<SoftMemoryRegion>()
@@ -422,12 +422,6 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
     const what = `all ${MAX_QUEUE_PAIRS} queue pairs and shared receive queues are in use`
     throw new VerbsError('ibv_create_qp', Errno.ENOMEM, what)
   }
-}
-
-/** What the device retries: a queue pair with waiting requests, or a shared receive queue with an unfinished claim. */
-export interface Waiting {
-  /** Returns true if nothing is left to wait for. */
-  progress(now: number): boolean
 }
 
 function indexOf(number: number): number {

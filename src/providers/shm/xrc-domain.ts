@@ -3,9 +3,13 @@ import { statSync } from 'node:fs'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
-import type { ShmDevice } from './device.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import { NoteFolder } from './note-folder.ts'
+import type { OwnDevice } from './own-device.ts'
+
+interface XrcDevice extends OwnDevice {
+  readonly xrcDomains: Set<ShmXrcDomain>
+}
 
 let serial = 0
 function nextSerial(): number {
@@ -24,12 +28,12 @@ const KEY_BYTES = 8
  */
 export class ShmXrcDomain implements ProviderXrcDomain {
   readonly users: Set<object> = new Set<object>()
-  readonly #device: ShmDevice
+  readonly #device: XrcDevice
   readonly #key: Int32Array
   readonly #registry: NoteFolder | undefined
   readonly #serial: number = nextSerial()
 
-  constructor(device: ShmDevice, options: XrcDomainOptions) {
+  constructor(device: XrcDevice, options: XrcDomainOptions) {
     const { path, create = true, exclusive = false } = options
     const bytes = path === undefined ? randomBytes(KEY_BYTES) : inodeKey(path)
     this.#device = device

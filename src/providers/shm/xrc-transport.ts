@@ -1,14 +1,13 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionStatus } from '../status.ts'
 import { ReliableTransport } from './connected-transport.ts'
-import type { ShmDevice } from './device.ts'
 import type { Inbox } from './inbox.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
 import type { Responder } from './responder.ts'
 import { Target } from './target.ts'
-import { reachable, sharedInbox } from './visiting.ts'
+import { reachable, sharedInbox, type VisitingDevice } from './visiting.ts'
 import type { Visit } from './visitors.ts'
 import { sharedQueueOwner } from './xrc-domain.ts'
 
@@ -28,12 +27,12 @@ export class XrcTransport extends ReliableTransport {
 }
 
 class XrcTarget extends Target {
-  readonly #device: ShmDevice
+  readonly #device: VisitingDevice
   /** Owners of shared receive queues by their numbers; the connected peer itself is not among them. */
   readonly #owners = new Map<number, PeerDevice>()
   #visit: Visit | undefined
 
-  constructor(device: ShmDevice, peer: PeerDevice, number: number, ownNumber: number, ownGid: readonly number[]) {
+  constructor(device: VisitingDevice, peer: PeerDevice, number: number, ownNumber: number, ownGid: readonly number[]) {
     super(peer, number, ownNumber, ownGid, true)
     this.#device = device
   }
