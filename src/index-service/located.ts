@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isThere } from './looked.ts'
 import type { RecordPlace, TableReader } from './memory/table-reader.ts'
 import type { Place, ShardMemory } from './node/index-contract.ts'
-import type { CallLimits } from './port.ts'
 import { expireAtOf, HEAD_BYTES, type RecordKeys, RecordType, typeOf, versionOf } from './state/record-format.ts'
 
 /** Where a value lies in the memory of a node. */
@@ -96,7 +95,7 @@ const AGAIN_MS = 20
 
 /** Look again until it can be told, for a while. */
 export async function againUntilKnown(
-  { timeoutMs, signal }: CallLimits,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   look: () => PlacedOrNot | Promise<PlacedOrNot>,
 ): Promise<PlacedOrNot> {
   const endMs = performance.now() + Math.min(timeoutMs, KNOWN_MS_MAX)
