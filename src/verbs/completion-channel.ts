@@ -7,6 +7,7 @@ import {
   TimeoutError,
 } from '../native/index.ts'
 import type { ProviderCompletionChannel } from '../providers/index.ts'
+import { untilAborted } from '../runtime/index.ts'
 import type { CompletionQueue, EventChannel, QueueDevice } from './completion-queue.ts'
 import { checkTimeout } from './field-checks.ts'
 import { type Children, Closable } from './lifetime.ts'
@@ -72,22 +73,17 @@ export class CompletionChannel extends Closable implements EventChannel {
     const { signal, timeoutMs } = options
     checkSignal('options.signal', signal)
     checkTimeout(timeoutMs)
-    return await new Promise<void>((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined
-      const finish = (settle: () => void): void => {
+    let forget = (): void => {}
+    const event = new Promise<void>((resolve, reject) => {
+      const cancel = this.provider.whenReadable(resolve, true)
+      const tooLate = (): void => reject(new TimeoutError(`no completion event arrived within ${timeoutMs} ms`))
+      const timer = timeoutMs === undefined ? undefined : setTimeout(tooLate, timeoutMs)
+      forget = () => {
         cancel()
         clearTimeout(timer)
-        signal?.removeEventListener('abort', onAbort)
-        settle()
       }
-      const onAbort = (): void => finish(() => reject(signal?.reason))
-      const cancel = this.provider.whenReadable(() => finish(resolve), true)
-      signal?.addEventListener('abort', onAbort, { once: true })
-      if (timeoutMs === undefined) return
-      timer = setTimeout(() => {
-        finish(() => reject(new TimeoutError(`no completion event arrived within ${timeoutMs} ms`)))
-      }, timeoutMs)
     })
+    await untilAborted(event, signal, forget).finally(forget)
   }
 
   /**

@@ -22,11 +22,9 @@ export class PendingMemory {
    * nothing is left behind.
    */
   async add(pending: Pending, signal: AbortSignal | undefined): Promise<MemoryRegion> {
-    const abandon = (): void => pending.abandon()
-    signal?.addEventListener('abort', abandon, { once: true })
     this.#members.add(pending)
     try {
-      const region = await untilAborted(pending.done, signal)
+      const region = await untilAborted(pending.done, signal, () => pending.abandon())
       signal?.throwIfAborted()
       this.#domain.assertOpen()
       this.#members.delete(pending)
@@ -36,8 +34,6 @@ export class PendingMemory {
       const forget = (): boolean => this.#members.delete(pending)
       void pending.done.then(forget, forget)
       throw this.#domain.closed ? new ClosedError(this.#domain.label) : error
-    } finally {
-      signal?.removeEventListener('abort', abandon)
     }
   }
 

@@ -193,6 +193,10 @@ export function encodedOf(requests: readonly Request[]): EncodedRequest[] {
   })
 }
 
+export function noRemote(remote: unknown): ArgumentError {
+  return mustBe('remote', 'an object such as { address, key }, from the token of a region of the peer', remote)
+}
+
 /** A request for a send queue. */
 export class PreparedRequest extends Request {
   readonly pair: SendTarget
@@ -264,8 +268,7 @@ export class PreparedRequest extends Request {
   }
 
   setRemote(remote: RemoteTarget): void {
-    if (typeof remote !== 'object' || remote === null)
-      throw mustBe('remote', 'an object such as { address, key }, from the token of a region of the peer', remote)
+    if (typeof remote !== 'object' || remote === null) throw noRemote(remote)
     this.remoteAddress = remote.address
     this.remoteKey = remote.key
   }

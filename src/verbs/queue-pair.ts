@@ -13,6 +13,7 @@ import {
 } from '../native/index.ts'
 import { TraceLevel } from '../profiling/index.ts'
 import {
+  Attribute,
   type EncodedRequest,
   Errno,
   errnoName,
@@ -58,6 +59,7 @@ import { PhysicalPeer } from './physical-peer.ts'
 import {
   checkReceive,
   encodedOf,
+  noRemote,
   PreparedReceive,
   PreparedRequest,
   type ReceiveTarget,
@@ -126,28 +128,9 @@ const names: OptionNames<QueuePairOptions> = {
   signalAll: true,
 }
 
-const attributeNames: OptionNames<QueuePairAttributes> = {
-  state: true,
-  currentState: true,
-  sqdNotify: true,
-  access: true,
-  partitionKeyIndex: true,
-  port: true,
-  queueKey: true,
-  addressVector: true,
-  pathMtu: true,
-  timeout: true,
-  retryCount: true,
-  rnrRetry: true,
-  receivePsn: true,
-  sendPsn: true,
-  maxReadAtomic: true,
-  maxDestinationReadAtomic: true,
-  minRnrTimer: true,
-  destinationQueuePair: true,
-  alternatePath: true,
-  pathMigrationState: true,
-}
+const attributeNames = Object.fromEntries(
+  Object.keys(Attribute).map((name) => [name, true]),
+) as OptionNames<QueuePairAttributes>
 
 const towardsNames: OptionNames<QueuePairAttributes & { readonly remote?: RemoteEndpoint }> = {
   ...attributeNames,
@@ -186,22 +169,16 @@ const layoutNames: OptionNames<KeyLayout> = {
   repeat: true,
 }
 
+const atomicNames = { local: true, signaled: true, fence: true, remote: true } as const
 const maskedSwapNames: OptionNames<AtomicRequestFields & MaskedCompareSwapFields> = {
-  local: true,
-  signaled: true,
-  fence: true,
-  remote: true,
+  ...atomicNames,
   compare: true,
   compareMask: true,
   swap: true,
   swapMask: true,
 }
-
 const maskedAddNames: OptionNames<AtomicRequestFields & MaskedFetchAddFields> = {
-  local: true,
-  signaled: true,
-  fence: true,
-  remote: true,
+  ...atomicNames,
   add: true,
   boundaries: true,
 }
@@ -251,13 +228,9 @@ function checkQueues({ type, sendQueue, receiveQueue }: QueuePairOptions): void 
   receiveQueue?.assertOpen()
 }
 
-function noRemote(): ArgumentError {
-  return mustBe('remote', 'an object such as { address, key }, from the token of a region of the peer', undefined)
-}
-
 function checkOneSided(call: string, fields: OneSidedFields): void {
   checkFields(call, fields, requestNames)
-  if (fields.remote === undefined) throw noRemote()
+  if (fields.remote === undefined) throw noRemote(undefined)
 }
 
 function checkFields<T>(call: string, fields: T, known: OptionNames<T>, argument: string = 'fields'): void {
@@ -569,7 +542,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget, SendTa
     checkFields('prepareMaskedCompareSwap', fields, maskedSwapNames)
     checkBigint('compare', fields.compare)
     checkBigint('swap', fields.swap)
-    if (fields.remote === undefined) throw noRemote()
+    if (fields.remote === undefined) throw noRemote(undefined)
     return new PreparedMaskedCompareSwap(this, fields)
   }
 
@@ -578,7 +551,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget, SendTa
     this.assertOpen()
     checkFields('prepareMaskedFetchAdd', fields, maskedAddNames)
     checkBigint('add', fields.add)
-    if (fields.remote === undefined) throw noRemote()
+    if (fields.remote === undefined) throw noRemote(undefined)
     return new PreparedMaskedFetchAdd(this, fields)
   }
 

@@ -1,6 +1,6 @@
 import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
+import type { DescriptorWatch } from '../descriptor-watch.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { OwnDevice } from './own-device.ts'
 import { PipeSignal } from './pipe-signal.ts'
 
 /** A queue whose events arrive in a channel. */
@@ -9,19 +9,17 @@ interface EventSource extends ProviderCompletionQueue {
   takeEvent(): boolean
 }
 
-interface ChannelDevice extends OwnDevice {
-  readonly channels: Set<ShmCompletionChannel>
-}
-
 /** A doorbell pipe. The armed completion queues of this device ring it, and their peers do through /proc. */
 export class ShmCompletionChannel implements ProviderCompletionChannel {
   readonly queues: Set<EventSource> = new Set<EventSource>()
-  readonly #device: ChannelDevice
+  readonly #siblings: Set<ShmCompletionChannel>
   readonly #signal: PipeSignal
 
-  constructor(device: ChannelDevice) {
-    this.#device = device
-    this.#signal = new PipeSignal(device.watch)
+  /** `siblings` are those of the device; this one is among them until it is destroyed. */
+  constructor(watch: DescriptorWatch, siblings: Set<ShmCompletionChannel>) {
+    this.#siblings = siblings
+    this.#signal = new PipeSignal(watch)
+    siblings.add(this)
   }
 
   get descriptor(): number {
@@ -60,6 +58,6 @@ export class ShmCompletionChannel implements ProviderCompletionChannel {
         `${this.queues.size} completion queues still use it`,
       )
     this.#signal.close()
-    this.#device.channels.delete(this)
+    this.#siblings.delete(this)
   }
 }

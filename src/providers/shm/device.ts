@@ -150,14 +150,11 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
   }
 
   createCompletionChannel(): ProviderCompletionChannel {
-    const channel = new ShmCompletionChannel(this)
-    this.channels.add(channel)
-    return channel
+    return new ShmCompletionChannel(this.watch, this.channels)
   }
 
   openXrcDomain(options: XrcDomainOptions): ProviderXrcDomain {
-    const domain = new ShmXrcDomain(this, options)
-    this.xrcDomains.add(domain)
+    const domain = new ShmXrcDomain(this.gid, this.xrcDomains, options)
     this.listen()
     return domain
   }

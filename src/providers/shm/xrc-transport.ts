@@ -1,11 +1,10 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionStatus } from '../status.ts'
 import { ReliableTransport } from './connected-transport.ts'
-import type { Inbox } from './inbox.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
-import type { Responder } from './responder.ts'
+import { BlockResponder, type Responder } from './responder.ts'
 import { Target } from './target.ts'
 import { reachable, sharedInbox, type VisitingDevice } from './visiting.ts'
 import type { Visit } from './visitors.ts'
@@ -47,7 +46,7 @@ class XrcTarget extends Target {
     this.#visit = visit
     const queue = owner.sharedTarget(number, BlockKind.SharedQueue).open()
     if (queue === undefined || !isSameDomain(queue, block)) return CompletionStatus.RemoteInvalidRequest
-    return new XrcResponder(owner, this.number, queue, sharedInbox(owner, visit, number))
+    return new BlockResponder(owner, this.number, queue, sharedInbox(owner, visit, number))
   }
 
   override leave(): void {
@@ -72,22 +71,6 @@ class XrcTarget extends Target {
     const owner = gid === undefined ? undefined : reachable(this.#device, gid)
     if (owner !== undefined) this.#owners.set(number, owner)
     return owner
-  }
-}
-
-class XrcResponder implements Responder {
-  readonly peer: PeerDevice
-  readonly number: number
-  readonly domainId: number
-  readonly queueIndex: number
-  readonly inbox: Inbox | undefined
-
-  constructor(peer: PeerDevice, number: number, queue: PairBlock, inbox: Inbox | undefined) {
-    this.peer = peer
-    this.number = number
-    this.domainId = queue.words[BlockWord.Domain]!
-    this.queueIndex = queue.words[BlockWord.ReceiveQueue]!
-    this.inbox = inbox
   }
 }
 
