@@ -40,7 +40,7 @@ import { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
 import { SharedKeyTable } from './shared-key-table.ts'
 import { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
-import { Visitors } from './visitors.ts'
+import { INSIDE_TIMEOUT_MS, Visitors } from './visitors.ts'
 import { ShmXrcDomain } from './xrc-domain.ts'
 
 /** How often waiting requests are tried again from the event loop; polls try them at once. */
@@ -48,8 +48,6 @@ const PROGRESS_INTERVAL_MS = 1
 const QUEUE_PAIR_INDEX_BITS = 12
 /** How long a work request that revokes a key waits at a time for a peer in the middle of an access. */
 const SHORT_WAIT_MS = 10
-/** How long an operation that takes memory away waits for it. */
-const INSIDE_TIMEOUT_MS = 1000
 
 /**
  * An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it

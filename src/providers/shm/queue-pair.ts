@@ -32,6 +32,7 @@ import { type Sender, Sending } from './sending.ts'
 import type { SharedKeyTable } from './shared-key-table.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { Transport } from './transport.ts'
+import { INSIDE_TIMEOUT_MS } from './visitors.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
 interface PairDevice extends AddressingDevice, MemoryDevice {
@@ -39,9 +40,6 @@ interface PairDevice extends AddressingDevice, MemoryDevice {
   addPair(pair: ShmQueuePair, own: OwnBlock, prepare: (number: number) => void): number
   removePair(pair: ShmQueuePair): void
 }
-
-/** How long RESET, destruction and deregistration wait for a peer in the middle of an access. */
-const INSIDE_TIMEOUT_MS = 1000
 
 /**
  * A queue pair of any type. The thread that posts a request carries it out, or its polls do later if the peer is not

@@ -16,10 +16,9 @@ import type { ShmCompletionQueue } from './completion-queue.ts'
 import { BlockKind, BlockWord, RESULT_WORDS, ResultWord, stateWord } from './layout.ts'
 import { OwnBlock } from './own-block.ts'
 import type { OwnDevice } from './own-device.ts'
+import { INSIDE_TIMEOUT_MS } from './visitors.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
-/** How long resizing and destruction wait for senders in the middle of a message. */
-const INSIDE_TIMEOUT_MS = 1000
 /** A receive queue pair of XRC may belong to another process: only its number is known here. */
 interface XrcOwner extends CompletionOwner {
   number: number

@@ -1,6 +1,5 @@
-import { QueuePairState } from '../queue-pair-state.ts'
 import { type InboxOwner, SharedInbox } from './inbox.ts'
-import { BlockWord, stateOf } from './layout.ts'
+import { BlockWord, receivesIn } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 
 /** The device that has the blocks. */
@@ -58,9 +57,7 @@ export class SharedTarget {
     if (block === undefined) return undefined
     this.#block = block
     const word = Atomics.load(block.words, BlockWord.State)
-    const state = stateOf(word)
-    const receives = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueError
-    if (receives && block.words[BlockWord.Kind] === this.kind) {
+    if (receivesIn(word) && block.words[BlockWord.Kind] === this.kind) {
       this.#seenState = word
       return block
     }
