@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { thisMachine } from '../../cluster/index.ts'
 import { connectLink, type MessageLink } from '../../messaging/index.ts'
-import { type Channel, MalformedFrameError, openChannel, RpcError } from '../../rpc/index.ts'
+import { type Channel, type Client, MalformedFrameError, openChannel, RpcError } from '../../rpc/index.ts'
 import { timerDelay } from '../../runtime/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexError, type IndexOutcome } from '../errors.ts'
@@ -23,7 +23,9 @@ import { ForeignReads } from './foreign-reads.ts'
 import { NodeEnds } from './node-ends.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import { RemoteShards } from './remote-shards.ts'
-import { type NodeClient, ShardClient } from './shard-client.ts'
+import { ShardClient } from './shard-client.ts'
+
+export type NodeClient = Client<typeof indexService>
 
 /** How long to look for a node before the next try. */
 const LOOK_MS_MAX = 5000

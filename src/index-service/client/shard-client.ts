@@ -19,7 +19,7 @@ const GRACE_MS = 5000
 /** How long it looks for a node that makes a backup. */
 const FIND_MS = 10_000
 
-export type NodeClient = Client<typeof indexService>
+type NodeClient = Client<typeof indexService>
 
 /** The index, as a shard of it knows it. */
 interface ShardsIndex {
