@@ -1,6 +1,6 @@
 import { ArgumentError, checkBoolean, checkInstance, mustBe } from '../native/index.ts'
 import { isLoopback, isOfThisMachine, secretOfEnvironment } from '../runtime/index.ts'
-import { Device, deviceNames, ProtectionDomain } from '../verbs/index.ts'
+import { Device, deviceNames, type PairDomain, ProtectionDomain } from '../verbs/index.ts'
 import { type ConnectionAddress, isWildcard } from './address.ts'
 import type { Carrier, PortSpace } from './carrier.ts'
 import { IwarpIdentifier } from './iwarp/identifier.ts'
@@ -15,7 +15,7 @@ export interface DeviceChoice {
    * both, if there is a secret and its address is not of the loopback interface.
    */
   readonly device?: Device | string
-  readonly domain?: ProtectionDomain
+  readonly domain?: PairDomain
   /**
    * The peer is any implementation of iWARP, such as an adapter or the kernel's siw, and not Aether. For a tcp device,
    * port space `tcp`. Nothing is sent but what the standards have. The peer proves no secret, so a listener with this

@@ -1,5 +1,5 @@
 import { ArgumentError, checkFunction, checkInstance, checkWhole } from '../native/index.ts'
-import { CompletionQueue, ProtectionDomain, QueuePair, type QueuePairOptions } from '../verbs/index.ts'
+import { CompletionQueue, type PairDomain, ProtectionDomain, QueuePair, type QueuePairOptions } from '../verbs/index.ts'
 import type { PortSpace } from './carrier.ts'
 import { SharedDevice } from './shared-device.ts'
 
@@ -9,7 +9,7 @@ import { SharedDevice } from './shared-device.ts'
  */
 export interface PairOptions extends Partial<Omit<QueuePairOptions, 'type'>> {
   /** Default: a domain shared by all connections on that device that were given none. */
-  readonly domain?: ProtectionDomain
+  readonly domain?: PairDomain
   /**
    * A queue pair of your own, in RESET, of the type that the port space needs (`rc`, `ud`). Closing it stays your task.
    */
@@ -103,7 +103,7 @@ function sharedDomain(deviceName: string, taken: (() => void)[]): ProtectionDoma
 }
 
 /** Holds every completion that can be outstanding, so it cannot overrun. */
-function ownQueue(domain: ProtectionDomain, options: PairOptions, taken: (() => void)[]): CompletionQueue {
+function ownQueue(domain: PairDomain, options: PairOptions, taken: (() => void)[]): CompletionQueue {
   const { maxSendRequests = DEFAULT_REQUESTS, maxReceiveRequests = DEFAULT_REQUESTS } = options
   const queue = domain.device.createCompletionQueue({ depth: maxSendRequests + maxReceiveRequests })
   taken.push(() => queue.close())

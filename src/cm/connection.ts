@@ -1,4 +1,4 @@
-import type { CompletionQueue, Destination, Device, ProtectionDomain, QueuePair } from '../verbs/index.ts'
+import type { CompletionQueue, Destination, PairDomain, QueuePair } from '../verbs/index.ts'
 import type { ConnectionAddress } from './address.ts'
 import type { DatagramPeer } from './carrier.ts'
 import type { CloseReason } from './connection-machine.ts'
@@ -59,11 +59,11 @@ export class Connection {
     return state === 'connected' || state === 'disconnecting' ? state : 'closed'
   }
 
-  get device(): Device {
+  get device(): PairDomain['device'] {
     return this.pair.domain.device
   }
 
-  get domain(): ProtectionDomain {
+  get domain(): PairDomain {
     return this.pair.domain
   }
 

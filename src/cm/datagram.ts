@@ -1,4 +1,4 @@
-import type { AddressHandle, Destination, ProtectionDomain } from '../verbs/index.ts'
+import type { AddressDomain, AddressHandle, Destination } from '../verbs/index.ts'
 import type { DatagramPeer } from './carrier.ts'
 
 /** The queue key of every datagram queue pair that the connection manager sets up: RDMA_UDP_QKEY of rdma_cma.h. */
@@ -6,11 +6,11 @@ export const DATAGRAM_QUEUE_KEY = 0x01234567
 
 /** A destination of datagrams, whose address handle is made on first use. */
 export class DatagramDestination {
-  readonly #domain: ProtectionDomain
+  readonly #domain: AddressDomain
   readonly #peer: DatagramPeer
   #handle: AddressHandle | undefined
 
-  constructor(domain: ProtectionDomain, peer: DatagramPeer) {
+  constructor(domain: AddressDomain, peer: DatagramPeer) {
     this.#domain = domain
     this.#peer = peer
   }

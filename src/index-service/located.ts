@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isThere } from './looked.ts'
 import type { RecordPlace, TableReader } from './memory/table-reader.ts'
-import type { Place, ShardMemory } from './node/index-contract.ts'
-import type { CallLimits } from './port.ts'
+import type { ShardMemory } from './node/index-contract.ts'
 import { expireAtOf, HEAD_BYTES, type RecordKeys, RecordType, typeOf, versionOf } from './state/record-format.ts'
 
 /** Where a value lies in the memory of a node. */
@@ -16,28 +15,33 @@ interface Located extends RecordPlace {
 /** What a search for a place has found; undefined if it cannot be told. */
 export type LocatedOrNot = Located | null | 'other type' | undefined
 
-/** What {@link Located} is for a program. */
+/** Where a value lies, for a program. */
 interface Placed {
   readonly length: number
+  /** Of the key. */
   readonly version: number
-  /** Undefined if it does not expire. */
+  /** Milliseconds since 1970; undefined if it stays. */
   readonly expiresAtMs: number | undefined
 }
 
-/** In the memory of a process of this machine. */
 interface PlaceOnMachine extends Placed {
+  /** In memory of this machine. */
   readonly where: 'machine'
+  /** Of the node whose memory it is. */
   readonly processId: number
   readonly path: string
   readonly offset: number
+  /** Words of 32 bits, little-endian. */
   readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
 }
 
-/** In the memory of a node of another machine. */
 interface PlaceAtNode extends Placed {
+  /** At a node of another machine, which takes connections at that address of its tcp device. */
   readonly where: 'node'
-  readonly node: Place
+  readonly node: { readonly address: string; readonly port: number }
+  /** For a READ. */
   readonly remote: { readonly address: number; readonly key: number }
+  /** Words of 32 bits, little-endian, to READ after it. */
   readonly unchanged: readonly { readonly address: number; readonly key: number; readonly value: number }[]
 }
 
@@ -96,7 +100,7 @@ const AGAIN_MS = 20
 
 /** Look again until it can be told, for a while. */
 export async function againUntilKnown(
-  { timeoutMs, signal }: CallLimits,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   look: () => PlacedOrNot | Promise<PlacedOrNot>,
 ): Promise<PlacedOrNot> {
   const endMs = performance.now() + Math.min(timeoutMs, KNOWN_MS_MAX)

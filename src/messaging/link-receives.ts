@@ -2,8 +2,8 @@ import {
   CompletionBatch,
   type CompletionChannel,
   type CompletionQueue,
-  type Device,
   type PreparedReceive,
+  type QueueDevice,
   type QueuePair,
   type QueuePairOptions,
 } from '../verbs/index.ts'
@@ -62,7 +62,7 @@ export class OwnReceives implements LinkReceives {
   /** Used up and not posted again. */
   #spent = 0
 
-  constructor(device: Device, channel: CompletionChannel, sends: number, receives: number) {
+  constructor(device: QueueDevice, channel: CompletionChannel, sends: number, receives: number) {
     this.queue = device.createCompletionQueue({ depth: sends + receives + CONTROL_RECEIVES, channel })
     this.budget = new FixedBudget(receives)
     this.initial = receives

@@ -57,6 +57,14 @@ export function segmentSlot(index: number): number {
   return RequestSlot.Segments + index * SEGMENT_SLOTS
 }
 
+/** Bytes of all segments of a request. */
+export function lengthOf(words: Float64Array): number {
+  const segments = words[RequestSlot.SegmentCount]!
+  let length = 0
+  for (let index = 0; index < segments; index += 1) length += words[segmentSlot(index) + 1]!
+  return length
+}
+
 /**
  * The buffer of a request, its two views, and the objects that must not be garbage-collected while the request lives.
  */

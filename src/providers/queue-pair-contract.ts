@@ -8,7 +8,7 @@ import type { QueuePairState, QueuePairType } from './queue-pair-state.ts'
 import type { ProviderSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { ProviderXrcDomain } from './xrc-domain.ts'
 
-export interface ProviderQueuePairOptions {
+export interface ProviderQueuePairOptions extends QueuePairCapacities {
   readonly type: QueuePairType
   /** Undefined for types that do not send: `xrc-receive`, `dct`. */
   readonly sendQueue: ProviderCompletionQueue | undefined
@@ -20,11 +20,6 @@ export interface ProviderQueuePairOptions {
   readonly xrcDomain: ProviderXrcDomain | undefined
   /** `dct` only: the key that senders must name. */
   readonly dcAccessKey: bigint | undefined
-  readonly maxSendRequests: number
-  readonly maxReceiveRequests: number
-  readonly maxSendSegments: number
-  readonly maxReceiveSegments: number
-  readonly maxInlineBytes: number
   /** Every send request makes a completion. */
   readonly signalAll: boolean
 }

@@ -2,11 +2,8 @@ import type { ProviderCompletionQueue } from './completion-contract.ts'
 import type { EncodedRequest } from './encoded-request.ts'
 import type { ProviderXrcDomain } from './xrc-domain.ts'
 
-export interface ProviderSharedReceiveQueueOptions {
-  readonly maxRequests: number
-  readonly maxSegments: number
-  /** If fewer requests than this are left, one SharedReceiveQueueLimitReached event is raised. 0: none. */
-  readonly limit: number
+/** If fewer requests than `limit` are left, one SharedReceiveQueueLimitReached event is raised. 0: none. */
+export interface ProviderSharedReceiveQueueOptions extends SharedReceiveQueueAttributes {
   /** Both make it a queue for XRC (ibv_create_srq_ex(3), IBV_SRQT_XRC): its receives complete in `completionQueue`. */
   readonly xrcDomain: ProviderXrcDomain | undefined
   readonly completionQueue: ProviderCompletionQueue | undefined

@@ -25,4 +25,5 @@ export { makeSecret, readSecret, SECRET_FILE_VARIABLE, SecretError, secretOfEnvi
 export { soon } from './soon.ts'
 export { timerDelay } from './timer-delay.ts'
 export { Timers } from './timers.ts'
+export { untilAborted } from './until-aborted.ts'
 export { WakefulLoop } from './wakeful-loop.ts'

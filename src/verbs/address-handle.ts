@@ -1,6 +1,13 @@
 import type { AddressVector, ProviderAddressHandle } from '../providers/index.ts'
-import { Closable } from './lifetime.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
+import { type Children, Closable } from './lifetime.ts'
+import type { MemoryDomain } from './memory-region.ts'
+
+/** A protection domain, as its address handles know it. */
+export interface AddressDomain extends MemoryDomain {
+  /** @internal */
+  readonly addressHandles: Children<AddressHandle>
+  createAddressHandle(vector: AddressVector): AddressHandle
+}
 
 /**
  * The destination of datagrams: ibv_create_ah(3). Each request of a `ud` queue pair names an address handle and the
@@ -8,12 +15,12 @@ import type { ProtectionDomain } from './protection-domain.ts'
  */
 export class AddressHandle extends Closable {
   readonly label = 'address handle'
-  readonly domain: ProtectionDomain
+  readonly domain: AddressDomain
   readonly vector: AddressVector
   readonly #provider: ProviderAddressHandle
 
   /** @internal Made by {@link ProtectionDomain.createAddressHandle}. */
-  constructor(domain: ProtectionDomain, vector: AddressVector, provider: ProviderAddressHandle) {
+  constructor(domain: AddressDomain, vector: AddressVector, provider: ProviderAddressHandle) {
     super()
     this.domain = domain
     this.vector = vector

@@ -2,7 +2,7 @@ import { checkBoolean, checkOptions, checkSignalKind, type OptionNames } from '.
 import { TraceLevel } from '../profiling/index.ts'
 import { asyncEventName, type ProviderAsyncEvent, type ProviderQueuePair } from '../providers/index.ts'
 import type { CompletionQueue } from './completion-queue.ts'
-import type { Device } from './device.ts'
+import type { DomainDevice } from './protection-domain.ts'
 import type { QueuePair } from './queue-pair.ts'
 import type { SharedReceiveQueue } from './shared-receive-queue.ts'
 import { rdmaTrace } from './verbs-trace.ts'
@@ -39,7 +39,7 @@ export function checkEvents(options: EventOptions): void {
 }
 
 /** Return the pending events without blocking. */
-export function drainAsyncEvents(device: Device): AsyncEvent[] {
+export function drainAsyncEvents(device: DomainDevice): AsyncEvent[] {
   const events: AsyncEvent[] = []
   device.provider.drainEvents((event) => {
     rdmaTrace.publish(TraceLevel.Warn, 'asyncEvent', () => ({
@@ -53,7 +53,10 @@ export function drainAsyncEvents(device: Device): AsyncEvent[] {
 }
 
 /** Events as they come, until the device is closed. Only one iteration sees each event. */
-export async function* iterateAsyncEvents(device: Device, options: EventOptions): AsyncGenerator<AsyncEvent, void> {
+export async function* iterateAsyncEvents(
+  device: DomainDevice,
+  options: EventOptions,
+): AsyncGenerator<AsyncEvent, void> {
   const { signal, keepAlive = false } = options
   while (!device.closed) {
     signal?.throwIfAborted()
@@ -64,7 +67,7 @@ export async function* iterateAsyncEvents(device: Device, options: EventOptions)
 }
 
 /** Resolves when an event waits or the device is closed. */
-function nextEvent(device: Device, keepAlive: boolean, signal: AbortSignal | undefined): Promise<void> {
+function nextEvent(device: DomainDevice, keepAlive: boolean, signal: AbortSignal | undefined): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     const finish = (settle: () => void): void => {
       cancel()
@@ -80,7 +83,7 @@ function nextEvent(device: Device, keepAlive: boolean, signal: AbortSignal | und
   })
 }
 
-function nounsOf(device: Device, event: ProviderAsyncEvent): AsyncEvent {
+function nounsOf(device: DomainDevice, event: ProviderAsyncEvent): AsyncEvent {
   const completionQueue = [...device.completionQueues].find((each) => each.provider === event.completionQueue)
   const domains = [...device.domains]
   const queuePair = domains.flatMap((each) => [...each.queuePairs]).find((each) => isSame(each, event.queuePair))

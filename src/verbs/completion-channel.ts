@@ -7,10 +7,17 @@ import {
   TimeoutError,
 } from '../native/index.ts'
 import type { ProviderCompletionChannel } from '../providers/index.ts'
-import type { CompletionQueue } from './completion-queue.ts'
-import type { Device } from './device.ts'
+import { untilAborted } from '../runtime/index.ts'
+import type { CompletionQueue, EventChannel, QueueDevice } from './completion-queue.ts'
 import { checkTimeout } from './field-checks.ts'
-import { Closable } from './lifetime.ts'
+import { type Children, Closable } from './lifetime.ts'
+
+/** A device, as its completion channels know it. */
+export interface ChannelDevice extends QueueDevice {
+  /** @internal */
+  readonly channels: Children<CompletionChannel>
+  createCompletionChannel(): CompletionChannel
+}
 
 export interface WaitOptions {
   readonly signal?: AbortSignal
@@ -28,14 +35,14 @@ const readyNames: OptionNames<ReadyOptions> = { keepAlive: true }
  * Delivers the events of completion queues on one descriptor: ibv_create_comp_channel(3). Many queues may share it. To
  * lose no event: call `queue.arm()`, poll until empty, then wait. After the event, call `drain()` and start again.
  */
-export class CompletionChannel extends Closable {
+export class CompletionChannel extends Closable implements EventChannel {
   readonly label = 'completion channel'
-  readonly device: Device
+  readonly device: ChannelDevice
   /** @internal */
   readonly provider: ProviderCompletionChannel
 
   /** @internal Made by {@link Device.createCompletionChannel}. */
-  constructor(device: Device, provider: ProviderCompletionChannel) {
+  constructor(device: ChannelDevice, provider: ProviderCompletionChannel) {
     super()
     this.device = device
     this.provider = provider
@@ -66,22 +73,17 @@ export class CompletionChannel extends Closable {
     const { signal, timeoutMs } = options
     checkSignal('options.signal', signal)
     checkTimeout(timeoutMs)
-    return await new Promise<void>((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined
-      const finish = (settle: () => void): void => {
+    let forget = (): void => {}
+    const event = new Promise<void>((resolve, reject) => {
+      const cancel = this.provider.whenReadable(resolve, true)
+      const tooLate = (): void => reject(new TimeoutError(`no completion event arrived within ${timeoutMs} ms`))
+      const timer = timeoutMs === undefined ? undefined : setTimeout(tooLate, timeoutMs)
+      forget = () => {
         cancel()
         clearTimeout(timer)
-        signal?.removeEventListener('abort', onAbort)
-        settle()
       }
-      const onAbort = (): void => finish(() => reject(signal?.reason))
-      const cancel = this.provider.whenReadable(() => finish(resolve), true)
-      signal?.addEventListener('abort', onAbort, { once: true })
-      if (timeoutMs === undefined) return
-      timer = setTimeout(() => {
-        finish(() => reject(new TimeoutError(`no completion event arrived within ${timeoutMs} ms`)))
-      }, timeoutMs)
     })
+    await untilAborted(event, signal, forget).finally(forget)
   }
 
   /**

@@ -7,19 +7,34 @@ import {
   type OptionNames,
 } from '../native/index.ts'
 import { TraceLevel } from '../profiling/index.ts'
-import { CompletionBatch, type ProviderCompletionQueue } from '../providers/index.ts'
-import type { CompletionChannel } from './completion-channel.ts'
+import { CompletionBatch, type ProviderCompletionChannel, type ProviderCompletionQueue } from '../providers/index.ts'
 import { CompletionStash } from './completion-stash.ts'
-import type { Device } from './device.ts'
-import { Closable, checkNoun } from './lifetime.ts'
+import { type Children, Closable, checkNoun } from './lifetime.ts'
+import type { OpenedDevice } from './opened-device.ts'
 import { Operations } from './operation.ts'
 import { rdmaTrace, traceCompletions } from './verbs-trace.ts'
+
+/** A device, as its completion queues know it. */
+export interface QueueDevice extends OpenedDevice {
+  /** @internal */
+  readonly completionQueues: Children<CompletionQueue>
+  createCompletionQueue(options: CompletionQueueOptions): CompletionQueue
+}
+
+/** Where events arrive: a completion channel. */
+export interface EventChannel extends Closable {
+  readonly descriptor: number
+  /** @internal */
+  readonly provider: ProviderCompletionChannel
+  drain(): CompletionQueue[]
+  wait(options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number }): Promise<void>
+}
 
 export interface CompletionQueueOptions {
   /** How many completions the queue holds. */
   readonly depth: number
   /** Where `arm()` delivers events. */
-  readonly channel?: CompletionChannel
+  readonly channel?: EventChannel
   /**
    * Which of the device's `completionVectors` interrupts for this queue; default 0. Use it to spread work over
    * processors. Has no effect on shm.
@@ -39,8 +54,8 @@ interface ArmOptions {
 /** Completions of the requests of many queue pairs: ibv_create_cq(3). */
 export class CompletionQueue extends Closable {
   readonly label = 'completion queue'
-  readonly device: Device
-  readonly channel: CompletionChannel | undefined
+  readonly device: QueueDevice
+  readonly channel: EventChannel | undefined
   /** @internal */
   readonly provider: ProviderCompletionQueue
   /** @internal Conveniences whose completions arrive here. */
@@ -48,7 +63,7 @@ export class CompletionQueue extends Closable {
   readonly #stash = new CompletionStash()
   readonly #scratch = new CompletionBatch(64)
 
-  private constructor(device: Device, provider: ProviderCompletionQueue, channel: CompletionChannel | undefined) {
+  private constructor(device: QueueDevice, provider: ProviderCompletionQueue, channel: EventChannel | undefined) {
     super()
     this.device = device
     this.provider = provider
@@ -57,7 +72,7 @@ export class CompletionQueue extends Closable {
   }
 
   /** @internal */
-  static create(device: Device, options: CompletionQueueOptions): CompletionQueue {
+  static create(device: QueueDevice, options: CompletionQueueOptions): CompletionQueue {
     checkOptions('createCompletionQueue', options, names)
     const { depth, channel, vector = 0 } = options ?? {}
     checkWhole('options.depth', depth, 1, DEPTH_MAX)

@@ -1,19 +1,26 @@
 import { checkWhole } from '../native/index.ts'
 import type { ProviderDeviceMemory } from '../providers/index.ts'
-import type { Device } from './device.ts'
 import { checkAttached } from './field-checks.ts'
-import { Closable } from './lifetime.ts'
+import { type Children, Closable } from './lifetime.ts'
+import type { OpenedDevice } from './opened-device.ts'
+
+/** A device, as its device memory knows it. */
+export interface MemoryDevice extends OpenedDevice {
+  /** @internal */
+  readonly deviceMemories: Children<DeviceMemory>
+  allocateDeviceMemory(lengthBytes: number): DeviceMemory
+}
 
 /** Memory on the device itself: ibv_alloc_dm(3). The program copies bytes to it and from it. */
 export class DeviceMemory extends Closable {
   readonly label = 'device memory'
-  readonly device: Device
+  readonly device: MemoryDevice
   readonly length: number
   /** @internal */
   readonly provider: ProviderDeviceMemory
 
   /** @internal Made by {@link Device.allocateDeviceMemory}. */
-  constructor(device: Device, provider: ProviderDeviceMemory) {
+  constructor(device: MemoryDevice, provider: ProviderDeviceMemory) {
     super()
     this.device = device
     this.provider = provider

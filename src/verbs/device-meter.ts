@@ -11,6 +11,7 @@ import {
   type CompletionBatch,
   type EncodedRequest,
   type Gid,
+  lengthOf,
   Opcode,
   type ProviderQueuePair,
   RequestFlag,
@@ -265,10 +266,3 @@ export class PairMeter {
 
 /** Where in a request the length of its first piece is; most have no other. */
 const FIRST_LENGTH = segmentSlot(0) + 1
-
-function lengthOf(words: Float64Array): number {
-  const segments = words[RequestSlot.SegmentCount]!
-  let length = 0
-  for (let index = 0; index < segments; index += 1) length += words[segmentSlot(index) + 1]!
-  return length
-}

@@ -30,7 +30,7 @@ import { CompletionQueue, type CompletionQueueOptions } from './completion-queue
 import { DeviceMemory } from './device-memory.ts'
 import { DeviceMeter } from './device-meter.ts'
 import { Children, Closable } from './lifetime.ts'
-import { ProtectionDomain } from './protection-domain.ts'
+import { type DomainDevice, ProtectionDomain } from './protection-domain.ts'
 import { ThreadDomain } from './thread-domain.ts'
 import { XrcDomain } from './xrc-domain.ts'
 
@@ -99,7 +99,7 @@ const memoryNames: OptionNames<DeviceMemoryOptions> = { alignmentBytes: true }
 const xrcNames: OptionNames<XrcDomainOptions> = { path: true, create: true, exclusive: true }
 
 /** An open device: ibv_open_device(3). */
-export class Device extends Closable {
+export class Device extends Closable implements DomainDevice {
   readonly label: string
   readonly attributes: DeviceAttributes
   /** What peers need to find this device; see {@link formatGid} for text. */

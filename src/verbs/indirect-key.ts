@@ -1,11 +1,9 @@
 import { ArgumentError, mustBe } from '../native/index.ts'
 import { Opcode, type ProviderIndirectKey, RequestSlot, SEGMENT_SLOTS, segmentSlot } from '../providers/index.ts'
 import { checkRights, exact } from './field-checks.ts'
-import { Closable } from './lifetime.ts'
-import type { Segment } from './memory-slice.ts'
-import { PreparedRequest } from './prepared-request.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
-import type { QueuePair } from './queue-pair.ts'
+import { type Children, Closable } from './lifetime.ts'
+import type { MemoryDomain, Segment } from './memory-region.ts'
+import { PreparedRequest, type SendTarget } from './prepared-request.ts'
 
 /** `length` bytes to use, followed by `skip` bytes to leave out, repeatedly. */
 export interface InterleavedPiece extends Segment {
@@ -30,6 +28,13 @@ export type KeyLayout = {
     }
 )
 
+/** A protection domain, as its indirect keys know it. */
+export interface KeyDomain extends MemoryDomain {
+  /** @internal */
+  readonly indirectKeys: Children<IndirectKey>
+  createIndirectKey(options: { readonly maxPieces: number }): IndirectKey
+}
+
 /**
  * A key for pieces of other regions. Requests address them as if they lay one after the other from address 0. mlx5
  * calls it an indirect mkey (UMR). A work request configures it ({@link QueuePair.prepareConfigureKey}); {@link
@@ -37,7 +42,7 @@ export type KeyLayout = {
  */
 export class IndirectKey extends Closable {
   readonly label = 'indirect key'
-  readonly domain: ProtectionDomain
+  readonly domain: KeyDomain
   readonly localKey: number
   readonly remoteKey: number
   readonly maxPieces: number
@@ -45,7 +50,7 @@ export class IndirectKey extends Closable {
   readonly provider: ProviderIndirectKey
 
   /** @internal Made by {@link ProtectionDomain.createIndirectKey}. */
-  constructor(domain: ProtectionDomain, provider: ProviderIndirectKey) {
+  constructor(domain: KeyDomain, provider: ProviderIndirectKey) {
     super()
     this.domain = domain
     this.provider = provider
@@ -70,7 +75,7 @@ export class PreparedKeyLayout extends PreparedRequest {
   readonly indirectKey: IndirectKey
 
   /** @internal Made by {@link QueuePair.prepareConfigureKey}. */
-  constructor(pair: QueuePair, indirectKey: IndirectKey, layout: KeyLayout) {
+  constructor(pair: SendTarget, indirectKey: IndirectKey, layout: KeyLayout) {
     indirectKey.assertOpen()
     checkRights('layout.access', layout.access ?? Number.NaN)
     const { access, signaled = true, fence = false } = layout

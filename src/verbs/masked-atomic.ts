@@ -1,7 +1,6 @@
 import { Opcode, RequestSlot } from '../providers/index.ts'
 import { word64 } from './field-checks.ts'
-import { PreparedRequest, type RemoteTarget, type SendRequestFields } from './prepared-request.ts'
-import type { QueuePair } from './queue-pair.ts'
+import { PreparedRequest, type RemoteTarget, type SendRequestFields, type SendTarget } from './prepared-request.ts'
 
 /** 64 ones. */
 const ALL = 2n ** 64n - 1n
@@ -29,7 +28,7 @@ export type AtomicRequestFields = Pick<SendRequestFields, 'local' | 'signaled' |
 /** A masked compare-and-swap. Masks and operands can be patched between posts. */
 export class PreparedMaskedCompareSwap extends PreparedRequest {
   /** @internal Made by {@link QueuePair.prepareMaskedCompareSwap}. */
-  constructor(pair: QueuePair, fields: AtomicRequestFields & MaskedCompareSwapFields) {
+  constructor(pair: SendTarget, fields: AtomicRequestFields & MaskedCompareSwapFields) {
     super(pair, Opcode.MaskedCompareSwap, fields)
     this.compareMask = fields.compareMask ?? ALL
     this.swapMask = fields.swapMask ?? ALL
@@ -47,7 +46,7 @@ export class PreparedMaskedCompareSwap extends PreparedRequest {
 /** A fetch-and-add on several fields of one word. */
 export class PreparedMaskedFetchAdd extends PreparedRequest {
   /** @internal Made by {@link QueuePair.prepareMaskedFetchAdd}. */
-  constructor(pair: QueuePair, fields: AtomicRequestFields & MaskedFetchAddFields) {
+  constructor(pair: SendTarget, fields: AtomicRequestFields & MaskedFetchAddFields) {
     super(pair, Opcode.MaskedFetchAdd, fields)
     this.boundaries = fields.boundaries ?? 0n
   }

@@ -1,10 +1,25 @@
-import { ArgumentError, checkOptions, type OptionNames } from '../native/index.ts'
-import type { BufferOrigin, ProviderMemoryRegion } from '../providers/index.ts'
+import { ArgumentError, checkOptions, type OptionNames, shown } from '../native/index.ts'
+import type {
+  AllocateOptions,
+  BufferOrigin,
+  ProviderMemoryRegion,
+  ProviderProtectionDomain,
+} from '../providers/index.ts'
 import { checkOrigin, checkRights } from './field-checks.ts'
-import { Closable, checkNoun } from './lifetime.ts'
-import { MemorySlice } from './memory-slice.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
+import { type Children, Closable, checkNoun } from './lifetime.ts'
+import type { OpenedDevice } from './opened-device.ts'
 import { bytesOf, type Registrable } from './registrable.ts'
+
+/** A protection domain, as its memory knows it. */
+export interface MemoryDomain extends Closable {
+  readonly device: OpenedDevice
+  /** @internal */
+  readonly provider: ProviderProtectionDomain
+  /** @internal */
+  readonly memories: Children<MemoryRegion>
+  allocate(lengthBytes: number, access: number, options?: AllocateOptions): MemoryRegion
+  register(buffer: Registrable, access: number, origin?: BufferOrigin): MemoryRegion
+}
 
 /** What a peer needs to reach this memory. Send it over any channel. */
 export interface RegionToken {
@@ -13,10 +28,18 @@ export interface RegionToken {
   readonly key: number
 }
 
+/** A segment of a request by numbers. `bytes` is needed if the request is inline. */
+export interface Segment {
+  readonly address: number
+  readonly length: number
+  readonly key: number
+  readonly bytes?: Uint8Array
+}
+
 /** What {@link MemoryRegion.reregister} changes. Fields left out stay as they are. */
 export interface Reregistration {
   readonly access?: number
-  readonly domain?: ProtectionDomain
+  readonly domain?: MemoryDomain
   /** The memory that the region covers from now on. Memory that `allocate` took is freed. */
   readonly buffer?: Registrable
   /** The origin of `buffer`, as for {@link ProtectionDomain.register}. */
@@ -30,11 +53,11 @@ export class MemoryRegion extends Closable {
   readonly label = 'memory region'
   /** @internal */
   readonly provider: ProviderMemoryRegion
-  #domain: ProtectionDomain
+  #domain: MemoryDomain
   readonly #registeredBytes: number
 
   /** @internal Made by {@link ProtectionDomain}. */
-  constructor(domain: ProtectionDomain, provider: ProviderMemoryRegion) {
+  constructor(domain: MemoryDomain, provider: ProviderMemoryRegion) {
     super()
     this.#domain = domain
     this.provider = provider
@@ -42,7 +65,7 @@ export class MemoryRegion extends Closable {
     this.#count(1)
   }
 
-  get domain(): ProtectionDomain {
+  get domain(): MemoryDomain {
     return this.#domain
   }
 
@@ -136,5 +159,42 @@ export class MemoryRegion extends Closable {
     const { meter } = this.#domain.device
     meter?.change('memoryRegions', by)
     meter?.change('bytesRegistered', by * this.#registeredBytes)
+  }
+}
+
+/** A part of a memory region, usable as a segment of a request. */
+export class MemorySlice implements Segment {
+  readonly memory: MemoryRegion
+  readonly offset: number
+  readonly length: number
+
+  /** @internal Made by {@link MemoryRegion.subarray}. */
+  constructor(memory: MemoryRegion, begin: number, end: number) {
+    if (!Number.isSafeInteger(begin) || !Number.isSafeInteger(end) || begin < 0 || end < begin || end > memory.length) {
+      throw new ArgumentError(
+        'begin, end',
+        `begin and end must be a range within the region's ${memory.length} bytes, not ${shown(begin)} and ${shown(end)}`,
+      )
+    }
+    this.memory = memory
+    this.offset = begin
+    this.length = end - begin
+  }
+
+  get address(): number {
+    return this.memory.address + this.offset
+  }
+
+  get key(): number {
+    return this.memory.localKey
+  }
+
+  /** The remote target for a peer that reads or writes this part. */
+  get token(): RegionToken {
+    return { address: this.address, length: this.length, key: this.memory.remoteKey }
+  }
+
+  get bytes(): Uint8Array {
+    return this.memory.bytes.subarray(this.offset, this.offset + this.length)
   }
 }

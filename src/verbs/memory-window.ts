@@ -8,11 +8,9 @@ import {
   RequestSlot,
 } from '../providers/index.ts'
 import { checkRights, exact } from './field-checks.ts'
-import { Closable, checkNoun } from './lifetime.ts'
-import type { MemoryRegion, RegionToken } from './memory-region.ts'
-import { PreparedRequest } from './prepared-request.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
-import type { QueuePair } from './queue-pair.ts'
+import { type Children, Closable, checkNoun } from './lifetime.ts'
+import type { MemoryDomain, MemoryRegion, RegionToken } from './memory-region.ts'
+import { PreparedRequest, type SendTarget } from './prepared-request.ts'
 
 /** What a window gives access to. */
 export interface BindFields {
@@ -37,19 +35,26 @@ export interface BindFields {
   readonly fence?: boolean
 }
 
+/** A protection domain, as its memory windows know it. */
+export interface WindowDomain extends MemoryDomain {
+  /** @internal */
+  readonly windows: Children<MemoryWindow>
+  createMemoryWindow(type: MemoryWindowType): MemoryWindow
+}
+
 /**
  * A part of a region under its own key: ibv_alloc_mw(3). Work requests grant and revoke the key, without the cost of
  * registering. Type 1 works through every queue pair of the domain, type 2 only through the queue pair that bound it.
  */
 export class MemoryWindow extends Closable {
   readonly label = 'memory window'
-  readonly domain: ProtectionDomain
+  readonly domain: WindowDomain
   readonly type: MemoryWindowType
   /** @internal */
   readonly provider: ProviderMemoryWindow
 
   /** @internal Made by {@link ProtectionDomain.createMemoryWindow}. */
-  constructor(domain: ProtectionDomain, provider: ProviderMemoryWindow) {
+  constructor(domain: WindowDomain, provider: ProviderMemoryWindow) {
     super()
     this.domain = domain
     this.provider = provider
@@ -67,7 +72,7 @@ export class MemoryWindow extends Closable {
   /**
    * Type 1: post a bind to `pair` with `id` (ibv_bind_mw(3)) and return the new key. A bind of length 0 revokes access.
    */
-  bind(pair: QueuePair, id: number, fields: Omit<BindFields, 'window' | 'keyTag'>): number {
+  bind(pair: BindingPair, id: number, fields: Omit<BindFields, 'window' | 'keyTag'>): number {
     this.assertOpen()
     if (this.type !== 1)
       throw new ArgumentError('window', 'a memory window of type 2 is bound by a work request; use pair.prepareBind')
@@ -84,6 +89,11 @@ export class MemoryWindow extends Closable {
   }
 }
 
+/** A queue pair through which windows are bound. */
+interface BindingPair {
+  prepareBind(fields: BindFields): PreparedBind
+}
+
 /** A bind that can be posted repeatedly. With type 2, invalidate the window before each further post. */
 export class PreparedBind extends PreparedRequest {
   readonly window: MemoryWindow
@@ -91,7 +101,7 @@ export class PreparedBind extends PreparedRequest {
   readonly #tag: number | undefined
 
   /** @internal Made by {@link QueuePair.prepareBind}. */
-  constructor(pair: QueuePair, fields: BindFields) {
+  constructor(pair: SendTarget, fields: BindFields) {
     checkNoun('window', fields.window, 'memory window', 'domain.createMemoryWindow() makes')
     if (fields.memory !== undefined) checkNoun('memory', fields.memory, 'memory region', 'domain.allocate() returns')
     checkRights('access', fields.access)

@@ -1,6 +1,12 @@
 import { ClosedError, TimeoutError } from '../native/index.ts'
 import { type CompletionBatch, CompletionError, CompletionFlag, CompletionStatus } from '../providers/index.ts'
-import type { CompletionQueue } from './completion-queue.ts'
+import { untilAborted } from '../runtime/index.ts'
+
+/** The completion queue of operations. */
+interface PolledQueue {
+  readonly closed: boolean
+  reap(): void
+}
 
 /** What a convenience resolves to. */
 export interface OperationResult {
@@ -54,13 +60,13 @@ const DRIVER_SLEEP_MS = 1
  * too.
  */
 export class Operations {
-  readonly #queue: CompletionQueue
+  readonly #queue: PolledQueue
   readonly #byId = new Map<number, Operation>()
   #nextId = -1
   #driving = false
   outstanding = 0
 
-  constructor(queue: CompletionQueue) {
+  constructor(queue: PolledQueue) {
     this.#queue = queue
   }
 
@@ -97,17 +103,15 @@ export class Operations {
    */
   wait(operation: Operation, signal: AbortSignal | undefined): Promise<OperationResult> {
     this.#queue.reap()
-    return new Promise<OperationResult>((resolve, reject) => {
-      const onAbort = (): void => reject(signal?.reason)
+    const settled = new Promise<OperationResult>((resolve, reject) => {
       operation.onSettled = () => {
-        signal?.removeEventListener('abort', onAbort)
         if (operation.failure === undefined) resolve(operation.result!)
         else reject(operation.failure)
       }
       if (operation.done) return operation.onSettled()
-      signal?.addEventListener('abort', onAbort, { once: true })
       this.#drive()
     })
+    return untilAborted(settled, signal)
   }
 
   /** Poll until the completion arrives. TimeoutError leaves the operation outstanding, with its outcome unknown. */

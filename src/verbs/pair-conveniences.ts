@@ -11,11 +11,10 @@ import type {
   PreparedMaskedCompareSwap,
   PreparedMaskedFetchAdd,
 } from './masked-atomic.ts'
-import type { MemorySlice } from './memory-slice.ts'
+import type { MemoryDomain, MemorySlice } from './memory-region.ts'
 import type { BindFields, PreparedBind } from './memory-window.ts'
 import type { Operation, OperationResult } from './operation.ts'
 import type { PreparedReceive, PreparedRequest, Segments } from './prepared-request.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
 import type {
   CompareSwapFields,
   FetchAddFields,
@@ -43,7 +42,7 @@ function checkSync(call: string, options: SyncOptions | undefined): void {
  * an object or two; a prepared request allocates none. All of them use the queue pair's prepared requests.
  */
 export abstract class PairConveniences extends Closable {
-  abstract readonly domain: ProtectionDomain
+  abstract readonly domain: MemoryDomain
   abstract readonly capacities: QueuePairCapacities
   #scratch: Scratch | undefined
 

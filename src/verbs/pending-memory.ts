@@ -1,8 +1,7 @@
 import { ClosedError } from '../native/index.ts'
 import type { ProviderMemoryRegion, ProviderPending } from '../providers/index.ts'
-import { MemoryRegion } from './memory-region.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
-import { untilAborted } from './until-aborted.ts'
+import { untilAborted } from '../runtime/index.ts'
+import { type MemoryDomain, MemoryRegion } from './memory-region.ts'
 
 type Pending = ProviderPending<ProviderMemoryRegion>
 
@@ -11,10 +10,10 @@ type Pending = ProviderPending<ProviderMemoryRegion>
  * MemoryRegion.
  */
 export class PendingMemory {
-  readonly #domain: ProtectionDomain
+  readonly #domain: MemoryDomain
   readonly #members = new Set<Pending>()
 
-  constructor(domain: ProtectionDomain) {
+  constructor(domain: MemoryDomain) {
     this.#domain = domain
   }
 
@@ -23,11 +22,9 @@ export class PendingMemory {
    * nothing is left behind.
    */
   async add(pending: Pending, signal: AbortSignal | undefined): Promise<MemoryRegion> {
-    const abandon = (): void => pending.abandon()
-    signal?.addEventListener('abort', abandon, { once: true })
     this.#members.add(pending)
     try {
-      const region = await untilAborted(pending.done, signal)
+      const region = await untilAborted(pending.done, signal, () => pending.abandon())
       signal?.throwIfAborted()
       this.#domain.assertOpen()
       this.#members.delete(pending)
@@ -37,8 +34,6 @@ export class PendingMemory {
       const forget = (): boolean => this.#members.delete(pending)
       void pending.done.then(forget, forget)
       throw this.#domain.closed ? new ClosedError(this.#domain.label) : error
-    } finally {
-      signal?.removeEventListener('abort', abandon)
     }
   }
 

@@ -1,8 +1,8 @@
 import { checkOptions, mustBe, type OptionNames } from '../native/index.ts'
 import { exact } from './field-checks.ts'
 import type { OperationResult } from './operation.ts'
+import type { PairConveniences } from './pair-conveniences.ts'
 import type { Segments } from './prepared-request.ts'
-import type { QueuePair } from './queue-pair.ts'
 
 export interface PhysicalFields {
   readonly local: Segments
@@ -17,11 +17,11 @@ const names: OptionNames<PhysicalFields> = { local: true, physicalAddress: true 
  * ProtectionDomain.registerPhysical}. Two methods post a signaled request, two also wait for it.
  */
 export class PhysicalPeer {
-  readonly pair: QueuePair
+  readonly pair: PairConveniences
   readonly key: number
 
   /** @internal Made by {@link QueuePair.physicalPeer}. */
-  constructor(pair: QueuePair, key: number) {
+  constructor(pair: PairConveniences, key: number) {
     this.pair = pair
     this.key = key
   }

@@ -1,10 +1,17 @@
 import { ArgumentError, checkBoolean, checkOptions, mustBe, type OptionNames } from '../native/index.ts'
-import { EncodedRequest, type Opcode, RequestFlag, RequestSlot, segmentSlot } from '../providers/index.ts'
+import {
+  EncodedRequest,
+  type Opcode,
+  type ProviderQueuePair,
+  type QueuePairCapacities,
+  RequestFlag,
+  RequestSlot,
+  segmentSlot,
+} from '../providers/index.ts'
 import type { AddressHandle } from './address-handle.ts'
 import { exact, word32, word64 } from './field-checks.ts'
-import { checkNoun } from './lifetime.ts'
-import type { Segment } from './memory-slice.ts'
-import type { QueuePair } from './queue-pair.ts'
+import { type Closable, checkNoun } from './lifetime.ts'
+import type { Segment } from './memory-region.ts'
 
 /** One segment, or several gathered (sent) or scattered (received) in order. */
 export type Segments = Segment | Uint8Array | readonly (Segment | Uint8Array)[]
@@ -36,6 +43,16 @@ export interface ReceiveTarget {
   readonly maxReceiveSegments: number
   /** @internal */
   postReceive(encoded: EncodedRequest): void
+}
+
+/** Where sends are posted: a queue pair. */
+export interface SendTarget extends Closable {
+  readonly number: number
+  readonly capacities: QueuePairCapacities
+  /** @internal */
+  post(encoded: EncodedRequest): void
+  /** @internal A post that another object of the provider carries out. */
+  postBy(encoded: EncodedRequest, post: (pair: ProviderQueuePair) => number): void
 }
 
 /** The queue key of a queue pair that was given no other. */
@@ -176,13 +193,17 @@ export function encodedOf(requests: readonly Request[]): EncodedRequest[] {
   })
 }
 
+export function noRemote(remote: unknown): ArgumentError {
+  return mustBe('remote', 'an object such as { address, key }, from the token of a region of the peer', remote)
+}
+
 /** A request for a send queue. */
 export class PreparedRequest extends Request {
-  readonly pair: QueuePair
+  readonly pair: SendTarget
   #to: Destination | undefined
 
   /** @internal Made by `pair.prepare…`. */
-  constructor(pair: QueuePair, opcode: Opcode, fields: SendRequestFields, capacity?: number) {
+  constructor(pair: SendTarget, opcode: Opcode, fields: SendRequestFields, capacity?: number) {
     super(fields.local, capacity ?? pair.capacities.maxSendSegments)
     this.pair = pair
     this.encoded.words[RequestSlot.Opcode] = opcode
@@ -247,8 +268,7 @@ export class PreparedRequest extends Request {
   }
 
   setRemote(remote: RemoteTarget): void {
-    if (typeof remote !== 'object' || remote === null)
-      throw mustBe('remote', 'an object such as { address, key }, from the token of a region of the peer', remote)
+    if (typeof remote !== 'object' || remote === null) throw noRemote(remote)
     this.remoteAddress = remote.address
     this.remoteKey = remote.key
   }

@@ -18,20 +18,27 @@ import {
   type ProviderProtectionDomain,
 } from '../providers/index.ts'
 import { AddressHandle } from './address-handle.ts'
-import type { Device } from './device.ts'
-import type { DeviceMemory } from './device-memory.ts'
+import type { ChannelDevice } from './completion-channel.ts'
+import type { DeviceMemory, MemoryDevice } from './device-memory.ts'
 import { checkOrigin, checkRights, checkVector } from './field-checks.ts'
 import { IndirectKey } from './indirect-key.ts'
 import { Children, Closable, checkNoun } from './lifetime.ts'
 import { MemoryRegion } from './memory-region.ts'
 import { MemoryWindow } from './memory-window.ts'
 import { PendingMemory } from './pending-memory.ts'
-import { QueuePair, type QueuePairOptions } from './queue-pair.ts'
+import { type PairDomain, QueuePair, type QueuePairOptions } from './queue-pair.ts'
 import { bytesOf, type Registrable } from './registrable.ts'
 import type { OperationOptions } from './request-fields.ts'
 import { SharedReceiveQueue, type SharedReceiveQueueOptions } from './shared-receive-queue.ts'
-import type { ThreadDomain } from './thread-domain.ts'
-import type { XrcDomain } from './xrc-domain.ts'
+import type { ThreadDevice, ThreadDomain } from './thread-domain.ts'
+import type { XrcDevice, XrcDomain } from './xrc-domain.ts'
+
+/** A device, as its protection domains know it. */
+export interface DomainDevice extends ChannelDevice, MemoryDevice, ThreadDevice, XrcDevice {
+  /** @internal */
+  readonly domains: Children<ProtectionDomain>
+  createProtectionDomain(): ProtectionDomain
+}
 
 const adviceNumbers = {
   prefetch: Advice.Prefetch,
@@ -67,9 +74,9 @@ const MEMORY_BYTES_MAX = 2 ** 47
  * Queue pairs and memory that may be used together: ibv_alloc_pd(3). Closing the domain closes them: windows first,
  * then queue pairs, then memory.
  */
-export class ProtectionDomain extends Closable {
+export class ProtectionDomain extends Closable implements PairDomain {
   readonly label = 'protection domain'
-  readonly device: Device
+  readonly device: DomainDevice
   /** @internal */
   readonly provider: ProviderProtectionDomain
   /** @internal */
@@ -92,7 +99,7 @@ export class ProtectionDomain extends Closable {
   readonly #pending: PendingMemory = new PendingMemory(this)
 
   /** @internal Made by {@link Device.createProtectionDomain}. */
-  constructor(device: Device, provider: ProviderProtectionDomain, base?: ProtectionDomain) {
+  constructor(device: DomainDevice, provider: ProviderProtectionDomain, base?: ProtectionDomain) {
     super()
     this.device = device
     this.provider = provider

@@ -13,6 +13,7 @@ import {
 } from '../native/index.ts'
 import { TraceLevel } from '../profiling/index.ts'
 import {
+  Attribute,
   type EncodedRequest,
   Errno,
   errnoName,
@@ -27,6 +28,9 @@ import {
   stateNames,
   VerbsError,
 } from '../providers/index.ts'
+import { untilAborted } from '../runtime/index.ts'
+import type { AddressDomain } from './address-handle.ts'
+import type { ChannelDevice } from './completion-channel.ts'
 import type { CompletionQueue } from './completion-queue.ts'
 import {
   type ConnectOptions,
@@ -40,8 +44,8 @@ import {
 } from './connection.ts'
 import type { PairMeter } from './device-meter.ts'
 import { checkGid, checkVector } from './field-checks.ts'
-import { type IndirectKey, type KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
-import { checkNoun } from './lifetime.ts'
+import { type IndirectKey, type KeyDomain, type KeyLayout, PreparedKeyLayout } from './indirect-key.ts'
+import { type Children, checkNoun } from './lifetime.ts'
 import {
   type AtomicRequestFields,
   type MaskedCompareSwapFields,
@@ -49,26 +53,34 @@ import {
   PreparedMaskedCompareSwap,
   PreparedMaskedFetchAdd,
 } from './masked-atomic.ts'
-import { type BindFields, encodeInvalidate, PreparedBind } from './memory-window.ts'
+import { type BindFields, encodeInvalidate, PreparedBind, type WindowDomain } from './memory-window.ts'
 import { PairConveniences } from './pair-conveniences.ts'
 import { PhysicalPeer } from './physical-peer.ts'
 import {
   checkReceive,
   encodedOf,
+  noRemote,
   PreparedReceive,
   PreparedRequest,
   type ReceiveTarget,
   requestNames,
   type Segments,
   type SendRequestFields,
+  type SendTarget,
 } from './prepared-request.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
 import type { InvalidateFields, OneSidedFields, OperationOptions, SendFields, SyncOptions } from './request-fields.ts'
-import type { SharedReceiveQueue } from './shared-receive-queue.ts'
+import type { ReceiveDomain, SharedReceiveQueue } from './shared-receive-queue.ts'
 import { type SwapFields, type SwapResult, swap, swapSync } from './swap.ts'
-import { untilAborted } from './until-aborted.ts'
 import { rdmaTrace, tracePost } from './verbs-trace.ts'
 import type { XrcDomain } from './xrc-domain.ts'
+
+/** A protection domain, as its queue pairs know it. */
+export interface PairDomain extends AddressDomain, KeyDomain, ReceiveDomain, WindowDomain {
+  readonly device: ChannelDevice
+  /** @internal */
+  readonly queuePairs: Children<QueuePair>
+  createQueuePair(options: QueuePairOptions): QueuePair
+}
 
 export interface QueuePairOptions {
   readonly type: QueuePairType
@@ -116,28 +128,9 @@ const names: OptionNames<QueuePairOptions> = {
   signalAll: true,
 }
 
-const attributeNames: OptionNames<QueuePairAttributes> = {
-  state: true,
-  currentState: true,
-  sqdNotify: true,
-  access: true,
-  partitionKeyIndex: true,
-  port: true,
-  queueKey: true,
-  addressVector: true,
-  pathMtu: true,
-  timeout: true,
-  retryCount: true,
-  rnrRetry: true,
-  receivePsn: true,
-  sendPsn: true,
-  maxReadAtomic: true,
-  maxDestinationReadAtomic: true,
-  minRnrTimer: true,
-  destinationQueuePair: true,
-  alternatePath: true,
-  pathMigrationState: true,
-}
+const attributeNames = Object.fromEntries(
+  Object.keys(Attribute).map((name) => [name, true]),
+) as OptionNames<QueuePairAttributes>
 
 const towardsNames: OptionNames<QueuePairAttributes & { readonly remote?: RemoteEndpoint }> = {
   ...attributeNames,
@@ -176,22 +169,16 @@ const layoutNames: OptionNames<KeyLayout> = {
   repeat: true,
 }
 
+const atomicNames = { local: true, signaled: true, fence: true, remote: true } as const
 const maskedSwapNames: OptionNames<AtomicRequestFields & MaskedCompareSwapFields> = {
-  local: true,
-  signaled: true,
-  fence: true,
-  remote: true,
+  ...atomicNames,
   compare: true,
   compareMask: true,
   swap: true,
   swapMask: true,
 }
-
 const maskedAddNames: OptionNames<AtomicRequestFields & MaskedFetchAddFields> = {
-  local: true,
-  signaled: true,
-  fence: true,
-  remote: true,
+  ...atomicNames,
   add: true,
   boundaries: true,
 }
@@ -241,13 +228,9 @@ function checkQueues({ type, sendQueue, receiveQueue }: QueuePairOptions): void 
   receiveQueue?.assertOpen()
 }
 
-function noRemote(): ArgumentError {
-  return mustBe('remote', 'an object such as { address, key }, from the token of a region of the peer', undefined)
-}
-
 function checkOneSided(call: string, fields: OneSidedFields): void {
   checkFields(call, fields, requestNames)
-  if (fields.remote === undefined) throw noRemote()
+  if (fields.remote === undefined) throw noRemote(undefined)
 }
 
 function checkFields<T>(call: string, fields: T, known: OptionNames<T>, argument: string = 'fields'): void {
@@ -259,9 +242,9 @@ function checkFields<T>(call: string, fields: T, known: OptionNames<T>, argument
 }
 
 /** A send queue and a receive queue: ibv_create_qp(3). */
-export class QueuePair extends PairConveniences implements ReceiveTarget {
+export class QueuePair extends PairConveniences implements ReceiveTarget, SendTarget {
   readonly label: string
-  readonly domain: ProtectionDomain
+  readonly domain: PairDomain
   readonly sharedReceiveQueue: SharedReceiveQueue | undefined
   /** The number that peers use; unique on its device. */
   readonly number: number
@@ -277,7 +260,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   readonly #sendQueue: CompletionQueue | undefined
   readonly #receiveQueue: CompletionQueue | undefined
 
-  private constructor(domain: ProtectionDomain, provider: ProviderQueuePair, options: Partial<QueuePairOptions>) {
+  private constructor(domain: PairDomain, provider: ProviderQueuePair, options: Partial<QueuePairOptions>) {
     super()
     this.domain = domain
     this.provider = provider
@@ -295,7 +278,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   }
 
   /** @internal */
-  static create(domain: ProtectionDomain, options: QueuePairOptions): QueuePair {
+  static create(domain: PairDomain, options: QueuePairOptions): QueuePair {
     checkPair(options)
     options.sharedReceiveQueue?.assertOpen()
     options.xrcDomain?.assertOpen()
@@ -322,7 +305,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
   }
 
   /** @internal */
-  static open(domain: ProtectionDomain, provider: ProviderQueuePair): QueuePair {
+  static open(domain: PairDomain, provider: ProviderQueuePair): QueuePair {
     return new QueuePair(domain, provider, {})
   }
 
@@ -559,7 +542,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     checkFields('prepareMaskedCompareSwap', fields, maskedSwapNames)
     checkBigint('compare', fields.compare)
     checkBigint('swap', fields.swap)
-    if (fields.remote === undefined) throw noRemote()
+    if (fields.remote === undefined) throw noRemote(undefined)
     return new PreparedMaskedCompareSwap(this, fields)
   }
 
@@ -568,7 +551,7 @@ export class QueuePair extends PairConveniences implements ReceiveTarget {
     this.assertOpen()
     checkFields('prepareMaskedFetchAdd', fields, maskedAddNames)
     checkBigint('add', fields.add)
-    if (fields.remote === undefined) throw noRemote()
+    if (fields.remote === undefined) throw noRemote(undefined)
     return new PreparedMaskedFetchAdd(this, fields)
   }
 

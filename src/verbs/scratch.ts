@@ -1,7 +1,5 @@
 import { Access, Errno, VerbsError } from '../providers/index.ts'
-import type { MemoryRegion } from './memory-region.ts'
-import type { MemorySlice } from './memory-slice.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
+import type { MemoryDomain, MemoryRegion, MemorySlice } from './memory-region.ts'
 
 /** Eight registered bytes that receive the old value of an atomic. */
 export interface ScratchCell {
@@ -20,7 +18,7 @@ export class Scratch {
   readonly #values: BigUint64Array
   readonly #free: number[]
 
-  constructor(domain: ProtectionDomain, cells: number) {
+  constructor(domain: MemoryDomain, cells: number) {
     this.#memory = domain.allocate(cells * 8, Access.LocalWrite)
     const { buffer, byteOffset } = this.#memory.bytes
     this.#values = new BigUint64Array(buffer, byteOffset, cells)

@@ -7,9 +7,9 @@ import {
   VerbsError,
 } from '../providers/index.ts'
 import type { CompletionQueue } from './completion-queue.ts'
-import { Closable, checkNoun } from './lifetime.ts'
+import { type Children, Closable, checkNoun } from './lifetime.ts'
+import type { MemoryDomain } from './memory-region.ts'
 import { checkReceive, encodedOf, PreparedReceive, type ReceiveTarget, type Segments } from './prepared-request.ts'
-import type { ProtectionDomain } from './protection-domain.ts'
 import type { XrcDomain } from './xrc-domain.ts'
 
 export interface SharedReceiveQueueOptions {
@@ -43,21 +43,28 @@ const modifyNames: OptionNames<Modification> = { limit: true, maxRequests: true 
 /** Devices take fewer, and say how many. */
 const REQUESTS_MAX = 0x7fffffff
 
+/** A protection domain, as its shared receive queues know it. */
+export interface ReceiveDomain extends MemoryDomain {
+  /** @internal */
+  readonly sharedReceiveQueues: Children<SharedReceiveQueue>
+  createSharedReceiveQueue(options?: SharedReceiveQueueOptions): SharedReceiveQueue
+}
+
 /** Receive requests shared by several queue pairs: ibv_create_srq(3). */
 export class SharedReceiveQueue extends Closable implements ReceiveTarget {
   readonly label = 'shared receive queue'
-  readonly domain: ProtectionDomain
+  readonly domain: ReceiveDomain
   /** @internal */
   readonly provider: ProviderSharedReceiveQueue
 
-  private constructor(domain: ProtectionDomain, provider: ProviderSharedReceiveQueue) {
+  private constructor(domain: ReceiveDomain, provider: ProviderSharedReceiveQueue) {
     super()
     this.domain = domain
     this.provider = provider
   }
 
   /** @internal */
-  static create(domain: ProtectionDomain, options: SharedReceiveQueueOptions): SharedReceiveQueue {
+  static create(domain: ReceiveDomain, options: SharedReceiveQueueOptions): SharedReceiveQueue {
     checkOptions('createSharedReceiveQueue', options, names)
     const { maxRequests = 64, maxSegments = 1, limit = 0, xrcDomain, completionQueue } = options
     checkWhole('options.maxRequests', maxRequests, 1, REQUESTS_MAX)

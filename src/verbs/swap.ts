@@ -1,6 +1,6 @@
 import { checkBigint, checkOptions, type OptionNames, UnsupportedError } from '../native/index.ts'
+import type { PairConveniences } from './pair-conveniences.ts'
 import type { RemoteTarget } from './prepared-request.ts'
-import type { QueuePair } from './queue-pair.ts'
 import type { OperationOptions, SyncOptions } from './request-fields.ts'
 
 export interface SwapFields {
@@ -27,10 +27,10 @@ function checkSwap(fields: SwapFields): void {
 }
 
 /** Pairs of devices that were found to have no masked compare-and-swap. */
-const withoutMasked = new WeakSet<QueuePair>()
+const withoutMasked = new WeakSet<PairConveniences>()
 
 /** Swap by the device, or by a loop that ends once the word did not change in between. */
-export async function swap(pair: QueuePair, fields: SwapFields, options: OperationOptions): Promise<SwapResult> {
+export async function swap(pair: PairConveniences, fields: SwapFields, options: OperationOptions): Promise<SwapResult> {
   checkSwap(fields)
   const { remote, value } = fields
   if (!withoutMasked.has(pair)) {
@@ -51,7 +51,7 @@ export async function swap(pair: QueuePair, fields: SwapFields, options: Operati
 }
 
 /** Do {@link swap} and block until it is done. `timeoutMs` applies to each operation. */
-export function swapSync(pair: QueuePair, fields: SwapFields, options: SyncOptions): SwapResult {
+export function swapSync(pair: PairConveniences, fields: SwapFields, options: SyncOptions): SwapResult {
   checkSwap(fields)
   const { remote, value } = fields
   if (!withoutMasked.has(pair)) {

@@ -3,10 +3,9 @@ import {
   type CompletionBatch,
   CompletionStatus,
   type EncodedRequest,
+  lengthOf,
   Opcode,
   RequestSlot,
-  SEGMENT_SLOTS,
-  segmentSlot,
   statusName,
 } from '../providers/index.ts'
 
@@ -18,16 +17,10 @@ const opcodeNames = new Map(Object.entries(Opcode).map(([name, opcode]) => [opco
 /** Trace a request handed to the device. */
 export function tracePost(queuePair: number, { words }: EncodedRequest): void {
   rdmaTrace.publish(TraceLevel.Trace, 'post', () => {
-    const segments = words[RequestSlot.SegmentCount]!
-    let length = 0
-    for (let index = 0; index < segments; index += 1) length += words[segmentSlot(index) + LENGTH]!
     const operation = opcodeNames.get(words[RequestSlot.Opcode]!)
-    return { queuePair, operation, id: words[RequestSlot.Id], length }
+    return { queuePair, operation, id: words[RequestSlot.Id], length: lengthOf(words) }
   })
 }
-
-/** Where in a segment its length stands. */
-const LENGTH = SEGMENT_SLOTS - 2
 
 /** Trace completed requests: every failed one, and the others too if every operation is traced. */
 export function traceCompletions(batch: CompletionBatch, count: number): void {

@@ -1,6 +1,13 @@
-import type { ProviderXrcDomain } from '../providers/index.ts'
-import type { Device } from './device.ts'
-import { Closable } from './lifetime.ts'
+import type { ProviderXrcDomain, XrcDomainOptions } from '../providers/index.ts'
+import { type Children, Closable } from './lifetime.ts'
+import type { OpenedDevice } from './opened-device.ts'
+
+/** A device, as its XRC domains know it. */
+export interface XrcDevice extends OpenedDevice {
+  /** @internal */
+  readonly xrcDomains: Children<XrcDomain>
+  openXrcDomain(options?: XrcDomainOptions): XrcDomain
+}
 
 /**
  * The XRC domain of receive queue pairs and the shared receive queues behind them: ibv_open_xrcd(3). With a `path`,
@@ -9,12 +16,12 @@ import { Closable } from './lifetime.ts'
  */
 export class XrcDomain extends Closable {
   readonly label = 'XRC domain'
-  readonly device: Device
+  readonly device: XrcDevice
   /** @internal */
   readonly provider: ProviderXrcDomain
 
   /** @internal Made by {@link Device.openXrcDomain}. */
-  constructor(device: Device, provider: ProviderXrcDomain) {
+  constructor(device: XrcDevice, provider: ProviderXrcDomain) {
     super()
     this.device = device
     this.provider = provider

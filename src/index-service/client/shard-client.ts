@@ -1,29 +1,52 @@
 import { Buffer } from 'node:buffer'
+import type { Client } from '../../rpc/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { againUntilKnown, type PlacedOrNot } from '../located.ts'
 import type { Looked, LookedHash } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
-import { PIECE_BYTES } from '../node/index-contract.ts'
+import { type indexService, PIECE_BYTES } from '../node/index-contract.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { bytesOfCalls } from '../state/call-bytes.ts'
 import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import { unpackCalls } from '../state/shard-codec.ts'
 import type { Call, PackedCalls, Watched } from '../state/shard-command.ts'
-import type { IndexClient } from './index-client.ts'
+import type { ForeignReads } from './foreign-reads.ts'
+import type { RemoteReads } from './remote-reads.ts'
 
 /** How much longer than its call a client waits for the end of a call that waits. */
 const GRACE_MS = 5000
 /** How long it looks for a node that makes a backup. */
 const FIND_MS = 10_000
 
+type NodeClient = Client<typeof indexService>
+
+/** The index, as a shard of it knows it. */
+interface ShardsIndex {
+  ask<T>(
+    shard: number,
+    limits: CallLimits,
+    isRead: boolean,
+    ask: (client: NodeClient, options: { timeoutMs: number; signal: AbortSignal }) => Promise<T>,
+  ): Promise<T>
+  stream<T>(
+    shard: number,
+    limits: CallLimits,
+    open: (client: NodeClient, options: { signal: AbortSignal }) => AsyncIterable<T>,
+  ): AsyncGenerator<T, void, undefined>
+  isHere(shard: number): boolean
+  readsOf(shard: number): ForeignReads | undefined
+  remoteReadsOf(shard: number): RemoteReads | undefined
+  lookAgain(shard: number): void
+}
+
 /** A shard from outside. */
 export class ShardClient implements ShardPort {
-  readonly #index: IndexClient
+  readonly #index: ShardsIndex
   readonly #shard: number
   readonly #admission: Admission
 
-  constructor(index: IndexClient, shard: number, admission: Admission) {
+  constructor(index: ShardsIndex, shard: number, admission: Admission) {
     this.#index = index
     this.#shard = shard
     this.#admission = admission

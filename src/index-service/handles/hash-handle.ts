@@ -1,5 +1,6 @@
 import { checkOptions, mustBe } from '../../native/index.ts'
 import type { Reply } from '../commands/reply.ts'
+import type { ValuePlace } from '../located.ts'
 import {
   bufferOf,
   bytesOfValue,
@@ -10,7 +11,6 @@ import {
   numberOf,
   placeIn,
 } from './caller.ts'
-import type { Index } from './index-handle.ts'
 
 /** Fields of a hash with their values. */
 export type IndexFields = Readonly<Record<string, IndexValue>> | readonly (readonly [string | Uint8Array, IndexValue])[]
@@ -34,7 +34,7 @@ export class IndexHash {
   }
 
   /** Where the value of a field lies in memory of a node: as `locate` of the index. */
-  async locate(field: string | Uint8Array, options: IndexCallOptions = {}): ReturnType<Index['locate']> {
+  async locate(field: string | Uint8Array, options: IndexCallOptions = {}): Promise<ValuePlace | undefined> {
     const bytes = bytesOfValue(field, 'field')
     checkOptions('locate', options, callNames)
     return await placeIn(this.#at.shard, this.#at.key, options, bytes)

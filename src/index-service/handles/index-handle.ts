@@ -17,6 +17,7 @@ import { IndexError } from '../errors.ts'
 import { bytesOfKey, bytesToLookFor, type IndexKey, keyOfBytes, markedTuple, TUPLE_MARK } from '../keys/index-key.ts'
 import { prefixRange } from '../keys/tuple-key.ts'
 import type { TuplePart } from '../keys/tuple-part.ts'
+import type { ValuePlace } from '../located.ts'
 import type { IndexNodeFigures } from '../node/index-contract.ts'
 import type { IndexPort, ShardPort } from '../port.ts'
 import type { Call, Watched } from '../state/shard-command.ts'
@@ -388,39 +389,7 @@ export class Index implements AsyncDisposable {
    * A node that no longer leads does not learn of newer values: {@link Index.versions} tells.
    * @throws IndexError `ERR_AETHER_INDEX_UNREACHABLE` if no memory that is reached has it, `…_WRONG_TYPE`
    */
-  async locate(
-    key: IndexKey,
-    options: IndexCallOptions = {},
-  ): Promise<
-    | ({
-        readonly length: number
-        /** Of the key. */
-        readonly version: number
-        /** Milliseconds since 1970; undefined if it stays. */
-        readonly expiresAtMs: number | undefined
-      } & (
-        | {
-            /** In memory of this machine. */
-            readonly where: 'machine'
-            /** Of the node whose memory it is. */
-            readonly processId: number
-            readonly path: string
-            readonly offset: number
-            /** Words of 32 bits, little-endian. */
-            readonly unchanged: readonly { readonly path: string; readonly offset: number; readonly value: number }[]
-          }
-        | {
-            /** At a node of another machine, which takes connections at that address of its tcp device. */
-            readonly where: 'node'
-            readonly node: { readonly address: string; readonly port: number }
-            /** For a READ. */
-            readonly remote: { readonly address: number; readonly key: number }
-            /** Words of 32 bits, little-endian, to READ after it. */
-            readonly unchanged: readonly { readonly address: number; readonly key: number; readonly value: number }[]
-          }
-      ))
-    | undefined
-  > {
+  async locate(key: IndexKey, options: IndexCallOptions = {}): Promise<ValuePlace | undefined> {
     checkOptions('locate', options, callNames)
     const bytes = bytesOfKey(key)
     return await placeIn(this.#caller.shardOf(bytes), bytes, options)

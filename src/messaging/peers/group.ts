@@ -10,6 +10,7 @@ import {
   type Shape,
 } from '../../collectives/index.ts'
 import { ArgumentError, mustBe, TIMER_MS_MAX, TimeoutError } from '../../native/index.ts'
+import { untilAborted } from '../../runtime/index.ts'
 import type { AgreementCall } from './agreement.ts'
 import type { CollectiveRun } from './collective-run.ts'
 import { describeCollective, whomItWaitsFor } from './collective-waits.ts'
@@ -18,7 +19,6 @@ import type { GroupEngine } from './group-engine.ts'
 import type { Hub } from './hub.ts'
 import type { PeerChannel } from './peer-channel.ts'
 import { agreementCall, type ShrinkOptions } from './shrink-options.ts'
-import { untilAborted } from './until-aborted.ts'
 
 /** @internal Knows who of a group goes on, and makes the group of these. */
 export interface Survivors {
@@ -100,8 +100,7 @@ export class PeerGroup extends Collectives {
   async shrink(options: ShrinkOptions = {}): Promise<PeerGroup> {
     const call = agreementCall(options)
     const { signal } = options
-    if (this.#shrunk !== undefined)
-      return signal === undefined ? this.#shrunk : untilAborted(this.#shrunk, signal, () => {})
+    if (this.#shrunk !== undefined) return untilAborted(this.#shrunk, signal)
     this.#shrunk = this.#shrink(call, signal).catch((error: unknown) => {
       this.#shrunk = undefined
       throw error

@@ -1,8 +1,8 @@
 import { ArgumentError, checkIteration, checkOptions, mustBe, type OptionNames } from '../../native/index.ts'
+import { untilAborted } from '../../runtime/index.ts'
 import { checkNotCombining } from './combining.ts'
 import { disconnectedError, PeerError } from './errors.ts'
 import type { Attached, Hub } from './hub.ts'
-import { untilAborted } from './until-aborted.ts'
 
 export interface PeerWaitOptions {
   readonly signal?: AbortSignal
@@ -76,7 +76,7 @@ export class Peer {
       forget = () => this.#attached.messages.forget(resolve)
       this.#attached.messages.receive(resolve, reject)
     })
-    return this.#noting(signal === undefined ? message : untilAborted(message, signal, forget))
+    return this.#noting(untilAborted(message, signal, forget))
   }
 
   /**

@@ -10,6 +10,7 @@ import {
   TIMER_MS_MAX,
   TimeoutError,
 } from '../../native/index.ts'
+import { untilAborted } from '../../runtime/index.ts'
 import { type ConnectLinkOptions, connectLink } from '../connect-link.ts'
 import { type LinkListener, type ListenLinksOptions, listenLinks } from '../link-listener.ts'
 import { type LinkOptions, linkNames, linkSettings } from '../link-options.ts'
@@ -21,7 +22,6 @@ import { type Attached, Hub, type HubOwner } from './hub.ts'
 import { type PeerLimits, peerLimits } from './limits.ts'
 import { Peer } from './peer.ts'
 import type { PeerChannel } from './peer-channel.ts'
-import { untilAborted } from './until-aborted.ts'
 
 export interface PeersOptions extends PeerLimits {
   /** The number of this process: an integer from 0 that no other peer has. */
@@ -223,7 +223,7 @@ export class Peers {
       const at = this.#accepting.indexOf(waiter!)
       if (at >= 0) this.#accepting.splice(at, 1)
     }
-    return options?.signal === undefined ? accepted : untilAborted(accepted, options.signal, forget)
+    return untilAborted(accepted, options?.signal, forget)
   }
 
   /**

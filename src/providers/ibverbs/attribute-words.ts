@@ -3,7 +3,8 @@ import type { AddressVector } from '../address.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
-import { Attribute, type AttributeName, attributeNames, type QueuePairState } from '../queue-pair-state.ts'
+import { type AttributeName, attributeNames, type QueuePairState } from '../queue-pair-state.ts'
+import { attributeMask } from '../soft/queue-pair-attributes.ts'
 import type { IbverbsPort } from './port.ts'
 
 type NumberAttribute = Exclude<AttributeName, 'addressVector' | 'alternatePath' | 'sqdNotify'>
@@ -23,12 +24,9 @@ export class AttributeWords {
 
   /** Write `attributes`, and return the mask of those present. EINVAL for a name that is not an attribute. */
   encode(attributes: QueuePairAttributes): number {
-    let mask = 0
+    const mask = attributeMask(attributes)
     for (const [name, value] of Object.entries(attributes)) {
       if (value === undefined) continue
-      const bit = Attribute[name as AttributeName] as number | undefined
-      if (bit === undefined) throw new VerbsError('ibv_modify_qp', Errno.EINVAL, `there is no attribute ${name}`)
-      mask |= bit
       if (typeof value === 'object') this.#encodePath(name, value as AddressVector, attributes)
       else this.words[AttributeWord[name as NumberAttribute]] = Number(value)
     }

@@ -1,21 +1,27 @@
 import type { AddressVector, ProviderAddressHandle } from '../address.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import { isMulticast } from '../gid.ts'
+import type { OnlyPort } from '../soft/only-port.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
-import type { ShmDevice } from './device.ts'
+import type { Tokens } from '../soft/tokens.ts'
 import { decodeGid } from './gid.ts'
 import type { PeerDevice } from './peer-device.ts'
-import { reachable } from './visiting.ts'
+import { reachable, type VisitingDevice } from './visiting.ts'
+
+export interface AddressingDevice extends VisitingDevice {
+  readonly port: OnlyPort
+  readonly addressHandles: Tokens<ShmAddressHandle>
+}
 
 /** Where a datagram goes: a device or a multicast group, by its gid. Creating one does not check that it exists. */
 export class ShmAddressHandle implements ProviderAddressHandle {
   readonly token: number
   readonly vector: AddressVector
   readonly domain: SoftProtectionDomain
-  readonly #device: ShmDevice
+  readonly #device: AddressingDevice
   #peer: PeerDevice | undefined
 
-  constructor(device: ShmDevice, domain: SoftProtectionDomain, vector: AddressVector) {
+  constructor(device: AddressingDevice, domain: SoftProtectionDomain, vector: AddressVector) {
     device.port.check('ibv_create_ah', vector.port ?? 1)
     checkVector(vector)
     this.#device = device

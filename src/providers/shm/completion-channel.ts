@@ -1,18 +1,25 @@
 import type { ProviderCompletionChannel, ProviderCompletionQueue } from '../completion-contract.ts'
+import type { DescriptorWatch } from '../descriptor-watch.ts'
 import { Errno, VerbsError } from '../errors.ts'
-import type { ShmCompletionQueue } from './completion-queue.ts'
-import type { ShmDevice } from './device.ts'
 import { PipeSignal } from './pipe-signal.ts'
+
+/** A queue whose events arrive in a channel. */
+interface EventSource extends ProviderCompletionQueue {
+  /** True once per arming, after the event was sent (or may have been). */
+  takeEvent(): boolean
+}
 
 /** A doorbell pipe. The armed completion queues of this device ring it, and their peers do through /proc. */
 export class ShmCompletionChannel implements ProviderCompletionChannel {
-  readonly queues: Set<ShmCompletionQueue> = new Set<ShmCompletionQueue>()
-  readonly #device: ShmDevice
+  readonly queues: Set<EventSource> = new Set<EventSource>()
+  readonly #siblings: Set<ShmCompletionChannel>
   readonly #signal: PipeSignal
 
-  constructor(device: ShmDevice) {
-    this.#device = device
-    this.#signal = new PipeSignal(device.watch)
+  /** `siblings` are those of the device; this one is among them until it is destroyed. */
+  constructor(watch: DescriptorWatch, siblings: Set<ShmCompletionChannel>) {
+    this.#siblings = siblings
+    this.#signal = new PipeSignal(watch)
+    siblings.add(this)
   }
 
   get descriptor(): number {
@@ -51,6 +58,6 @@ export class ShmCompletionChannel implements ProviderCompletionChannel {
         `${this.queues.size} completion queues still use it`,
       )
     this.#signal.close()
-    this.#device.channels.delete(this)
+    this.#siblings.delete(this)
   }
 }

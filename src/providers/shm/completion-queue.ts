@@ -4,9 +4,13 @@ import type { ProviderCompletionQueue } from '../completion-contract.ts'
 import type { CompletionOwner } from '../soft/completion-owner.ts'
 import { checkResize, refuseWhileFed } from '../soft/completion-queue-rules.ts'
 import type { ShmCompletionChannel } from './completion-channel.ts'
-import type { ShmDevice } from './device.ts'
 import { powerOfTwoAtLeast, QUEUE_WORDS, QueueWord } from './layout.ts'
+import type { OwnDevice } from './own-device.ts'
 import { pipeInode } from './pipe.ts'
+
+interface QueueDevice extends OwnDevice {
+  forgetQueue(queue: ShmCompletionQueue): void
+}
 
 /** A ring of receives whose next result can be seen in place. */
 export interface ArrivalRing {
@@ -76,7 +80,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
    */
   #sharedRows = 0
   #announcedOtherwise = 0
-  readonly #device: ShmDevice
+  readonly #device: QueueDevice
   readonly #words: Int32Array
   readonly #at: number
   #rows: CompletionBatch
@@ -95,7 +99,7 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
   /** The same until a poll finds that the event was sent. Until then a poll may decide whether its caller sleeps. */
   #isArmed = false
 
-  constructor(device: ShmDevice, index: number, depth: number, channel: ShmCompletionChannel | undefined) {
+  constructor(device: QueueDevice, index: number, depth: number, channel: ShmCompletionChannel | undefined) {
     const size = powerOfTwoAtLeast(depth)
     this.#device = device
     this.index = index
@@ -260,7 +264,6 @@ export class ShmCompletionQueue implements ProviderCompletionQueue {
     Atomics.store(this.#words, at + QueueWord.Armed, this.#armSequence)
   }
 
-  /** True once per arming, after the event was sent (or may have been). */
   takeEvent(): boolean {
     if (!this.#armRequested || !this.#announced()) return false
     this.#armRequested = false

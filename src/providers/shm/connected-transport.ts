@@ -2,7 +2,6 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { Outcome } from '../soft/outcome.ts'
 import { CompletionStatus } from '../status.ts'
-import type { ShmDevice } from './device.ts'
 import { gidWords } from './gid.ts'
 import { BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
@@ -10,10 +9,11 @@ import type { PeerDevice } from './peer-device.ts'
 import type { ShmRequester } from './requester.ts'
 import { Target } from './target.ts'
 import type { Transport } from './transport.ts'
+import type { VisitingDevice } from './visiting.ts'
 
 /** What a connected queue pair needs to find its peer and to be found. */
 export interface ConnectedParts {
-  readonly device: ShmDevice
+  readonly device: VisitingDevice
   readonly requester: ShmRequester
   readonly block: PairBlock
   readonly number: number

@@ -5,15 +5,12 @@ import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { GlobalRoute } from '../soft/global-route.ts'
 import { MAX_MTU } from '../soft/limits.ts'
 import { CompletionStatus } from '../status.ts'
-import type { ShmAddressHandle } from './address-handle.ts'
-import type { ShmDevice } from './device.ts'
-import type { Inbox } from './inbox.ts'
+import type { AddressingDevice, ShmAddressHandle } from './address-handle.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import { multicastMembers } from './multicast.ts'
-import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
 import type { ShmRequester } from './requester.ts'
-import type { Responder } from './responder.ts'
+import { BlockResponder } from './responder.ts'
 import { Span } from './span.ts'
 import type { Transport } from './transport.ts'
 import { reachable, sharedInbox } from './visiting.ts'
@@ -26,14 +23,14 @@ const OWN_QUEUE_KEY = 0x80000000
 export class DatagramTransport implements Transport {
   readonly peer = undefined
   readonly rnrTimer = 0
-  readonly #device: ShmDevice
+  readonly #device: AddressingDevice
   readonly #requester: ShmRequester
   readonly #domainId: number
   readonly #route: GlobalRoute
   readonly #header: Span
   #queueKey = 0
 
-  constructor(device: ShmDevice, requester: ShmRequester, domainId: number) {
+  constructor(device: AddressingDevice, requester: ShmRequester, domainId: number) {
     this.#device = device
     this.#requester = requester
     this.#domainId = domainId
@@ -115,7 +112,7 @@ export class DatagramTransport implements Transport {
     if (block === undefined || block.words[BlockWord.QueueKey] !== (this.#keyFor(request) | 0)) return
     const shared = block.words[BlockWord.SharedQueue]!
     const inbox = shared === 0 ? target.inbox(visit.index) : sharedInbox(peer, visit, shared)
-    const responder = new DatagramResponder(peer, block, number, inbox)
+    const responder = new BlockResponder(peer, number, block, inbox)
     const opcode = request.words[RequestSlot.Opcode]!
     this.#requester.deliverDatagram(request, opcode, responder, block, this.#header)
   }
@@ -123,21 +120,5 @@ export class DatagramTransport implements Transport {
   #keyFor(request: EncodedRequest): number {
     const key = request.words[RequestSlot.QueueKey]!
     return key >= OWN_QUEUE_KEY ? this.#queueKey : key
-  }
-}
-
-class DatagramResponder implements Responder {
-  readonly peer: PeerDevice
-  readonly number: number
-  readonly domainId: number
-  readonly queueIndex: number
-  readonly inbox: Inbox | undefined
-
-  constructor(peer: PeerDevice, block: PairBlock, number: number, inbox: Inbox | undefined) {
-    this.peer = peer
-    this.number = number
-    this.domainId = block.words[BlockWord.Domain]!
-    this.queueIndex = block.words[BlockWord.ReceiveQueue]!
-    this.inbox = inbox
   }
 }

@@ -32,6 +32,7 @@ import { ShmCompletionQueue } from './completion-queue.ts'
 import { DIRECTORY_WORDS, DirectoryWord, MAX_COMPLETION_QUEUES, MAX_QUEUE_PAIRS } from './layout.ts'
 import { OpenedBlock } from './opened-block.ts'
 import type { OwnBlock } from './own-block.ts'
+import type { Waiting } from './own-device.ts'
 import { PeerDevice } from './peer-device.ts'
 import { PiecePages } from './piece-pages.ts'
 import { PipeSignal } from './pipe-signal.ts'
@@ -39,7 +40,7 @@ import { ShmQueuePair } from './queue-pair.ts'
 import { Segment } from './segment.ts'
 import { SharedKeyTable } from './shared-key-table.ts'
 import { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
-import { Visitors } from './visitors.ts'
+import { INSIDE_TIMEOUT_MS, Visitors } from './visitors.ts'
 import { ShmXrcDomain } from './xrc-domain.ts'
 
 /** How often waiting requests are tried again from the event loop; polls try them at once. */
@@ -47,8 +48,6 @@ const PROGRESS_INTERVAL_MS = 1
 const QUEUE_PAIR_INDEX_BITS = 12
 /** How long a work request that revokes a key waits at a time for a peer in the middle of an access. */
 const SHORT_WAIT_MS = 10
-/** How long an operation that takes memory away waits for it. */
-const INSIDE_TIMEOUT_MS = 1000
 
 /**
  * An open shm device: one per JavaScript environment and `openDevice`. It owns a segment, a doorbell, and the peers it
@@ -68,7 +67,6 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
   readonly channels: Set<ShmCompletionChannel> = new Set<ShmCompletionChannel>()
   readonly threadDomains: Set<OwnThreadDomain> = new Set<OwnThreadDomain>()
   readonly watch: DescriptorWatch = new DescriptorWatch()
-  /** How many queue pairs wait for something; every poll reads it. */
   pendingCount = 0
   readonly deviceMemories: Set<SoftDeviceMemory> = new Set<SoftDeviceMemory>()
   readonly regions: Tokens<SoftMemoryRegion> = new Tokens<SoftMemoryRegion>()
@@ -150,14 +148,11 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
   }
 
   createCompletionChannel(): ProviderCompletionChannel {
-    const channel = new ShmCompletionChannel(this)
-    this.channels.add(channel)
-    return channel
+    return new ShmCompletionChannel(this.watch, this.channels)
   }
 
   openXrcDomain(options: XrcDomainOptions): ProviderXrcDomain {
-    const domain = new ShmXrcDomain(this, options)
-    this.xrcDomains.add(domain)
+    const domain = new ShmXrcDomain(this.gid, this.xrcDomains, options)
     this.listen()
     return domain
   }
@@ -422,12 +417,6 @@ export class ShmDevice implements ProviderDevice, DomainDevice {
     const what = `all ${MAX_QUEUE_PAIRS} queue pairs and shared receive queues are in use`
     throw new VerbsError('ibv_create_qp', Errno.ENOMEM, what)
   }
-}
-
-/** What the device retries: a queue pair with waiting requests, or a shared receive queue with an unfinished claim. */
-export interface Waiting {
-  /** Returns true if nothing is left to wait for. */
-  progress(now: number): boolean
 }
 
 function indexOf(number: number): number {

@@ -2,8 +2,7 @@ import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { Outcome } from '../soft/outcome.ts'
 import { CompletionStatus } from '../status.ts'
-import type { ShmAddressHandle } from './address-handle.ts'
-import type { ShmDevice } from './device.ts'
+import type { AddressingDevice, ShmAddressHandle } from './address-handle.ts'
 import type { Inbox } from './inbox.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
@@ -16,12 +15,12 @@ import { sharedInbox } from './visiting.ts'
 /** `dci`: reliable; each request connects to the target that it names. */
 export class DynamicTransport implements Transport {
   readonly peer = undefined
-  readonly #device: ShmDevice
+  readonly #device: AddressingDevice
   readonly #requester: ShmRequester
   readonly #domainId: number
   #target: DynamicTarget | undefined
 
-  constructor(device: ShmDevice, requester: ShmRequester, domainId: number) {
+  constructor(device: AddressingDevice, requester: ShmRequester, domainId: number) {
     this.#device = device
     this.#requester = requester
     this.#domainId = domainId

@@ -1,15 +1,19 @@
 import { ClaimState, claimState, claimWord, isClaimOf, ringShift } from './claims.ts'
 import { BlockWord, RESULT_WORDS, ResultWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
-import type { PeerDevice } from './peer-device.ts'
+
+/** The device whose memory the requests name. */
+export interface InboxOwner {
+  /** Wake it: it has work that no completion announces. */
+  ring(): void
+}
 
 /**
  * Where messages are put at the receiver. The oldest receive request of a ring is inspected, then taken, then published
  * with its result.
  */
 export interface Inbox {
-  /** The device whose memory the requests name. */
-  readonly peer: PeerDevice
+  readonly peer: InboxOwner
   readonly block: PairBlock
   /** The slot of the oldest request, or -1 if there is none. */
   peek(): number
@@ -29,7 +33,7 @@ export interface Inbox {
 
 /** The ring of a connected queue pair: no other sender takes from it. */
 export class OwnInbox implements Inbox {
-  readonly peer: PeerDevice
+  readonly peer: InboxOwner
   readonly block: PairBlock
   /** Receive requests that this end has consumed. */
   #consumed: number
@@ -39,7 +43,7 @@ export class OwnInbox implements Inbox {
    */
   #posted: number
 
-  constructor(peer: PeerDevice, block: PairBlock) {
+  constructor(peer: InboxOwner, block: PairBlock) {
     this.peer = peer
     this.block = block
     this.#consumed = Atomics.load(block.words, BlockWord.Consumed)
@@ -76,13 +80,13 @@ export class OwnInbox implements Inbox {
 
 /** A ring that many send to: slots are claimed one by one (claims.ts). */
 export class SharedInbox implements Inbox {
-  readonly peer: PeerDevice
+  readonly peer: InboxOwner
   readonly block: PairBlock
   readonly #visitor: number
   readonly #shift: number
   #position = 0
 
-  constructor(peer: PeerDevice, block: PairBlock, visitor: number) {
+  constructor(peer: InboxOwner, block: PairBlock, visitor: number) {
     this.peer = peer
     this.block = block
     this.#visitor = visitor

@@ -38,6 +38,7 @@
  * 2. The peer keeps its own counters in a line of their own.
  * 3. The arrivals of the completion queue are read only if many queue pairs feed it, before sleeping, and now and then.
  */
+import { QueuePairState } from '../queue-pair-state.ts'
 import { MAX_KEYS } from '../soft/limits.ts'
 
 export const SEGMENT_MAGIC = 0x41767262
@@ -209,6 +210,12 @@ export function stateWord(epoch: number, state: number): number {
 
 export function stateOf(word: number): number {
   return word & 15
+}
+
+/** True if a queue pair in the state of that word takes messages. */
+export function receivesIn(word: number): boolean {
+  const state = stateOf(word)
+  return state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueError
 }
 
 export function powerOfTwoAtLeast(count: number): number {

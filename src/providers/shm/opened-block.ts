@@ -1,21 +1,20 @@
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import type { QueuePairState } from '../queue-pair-state.ts'
 import { noPairOf } from '../soft/opened-pair.ts'
-import type { ShmDevice } from './device.ts'
 import { BlockWord, stateOf } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
-import { reachable } from './visiting.ts'
+import { reachable, type VisitingDevice } from './visiting.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
 /** The block of an XRC receive queue pair that another process may have created. */
 export class OpenedBlock {
   readonly number: number
-  readonly #device: ShmDevice
+  readonly #device: VisitingDevice
   readonly #peer: PeerDevice
   readonly #block: PairBlock
 
-  constructor(device: ShmDevice, domain: ShmXrcDomain, number: number) {
+  constructor(device: VisitingDevice, domain: ShmXrcDomain, number: number) {
     const gid = domain.ownerOf(number)
     const peer = gid === undefined ? undefined : reachable(device, gid)
     const block = peer?.openBlock(number)

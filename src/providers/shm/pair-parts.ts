@@ -1,22 +1,22 @@
 import type { ProviderQueuePairOptions } from '../queue-pair-contract.ts'
 import type { QueuePairType } from '../queue-pair-state.ts'
 import { receivesItself } from '../soft/queue-pair-options.ts'
+import type { AddressingDevice } from './address-handle.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
 import { type ConnectedParts, ReliableTransport, UnreliableTransport } from './connected-transport.ts'
 import { DatagramTransport } from './datagram-transport.ts'
-import type { ShmDevice } from './device.ts'
 import { DynamicTransport } from './dynamic-transport.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import { ReceiveRing } from './receive-ring.ts'
 import { DatagramReceives, NoReceives, type Receives, SharedQueueReceives } from './receives.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
-import { SilentTransport } from './silent-transport.ts'
-import type { Transport } from './transport.ts'
+import { SilentTransport, type Transport } from './transport.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 import { XrcTransport } from './xrc-transport.ts'
 
 export interface PairParts extends ConnectedParts {
+  readonly device: AddressingDevice
   readonly domainId: number
 }
 
@@ -41,7 +41,7 @@ export function makeTransport(type: QueuePairType, parts: PairParts): Transport 
 }
 
 /** Where the receive requests of a queue pair are kept. */
-export function makeReceives(options: ProviderQueuePairOptions, block: PairBlock, device: ShmDevice): Receives {
+export function makeReceives(options: ProviderQueuePairOptions, block: PairBlock, device: AddressingDevice): Receives {
   const { type, maxReceiveRequests, sharedReceiveQueue } = options
   if (sharedReceiveQueue !== undefined) return new SharedQueueReceives(sharedReceiveQueue as ShmSharedReceiveQueue)
   if (!receivesItself(options)) return new NoReceives()

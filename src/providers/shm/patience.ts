@@ -1,8 +1,5 @@
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
-import { answerTimeoutMs, rnrTimerMs } from '../soft/rnr-timer.ts'
-
-/** Retries for ever. */
-const RNR_RETRY_FOREVER = 7
+import { answerTimeoutMs, RNR_RETRY_FOREVER, rnrTimerMs } from '../soft/rnr-timer.ts'
 
 /**
  * What to do about a request that could not be carried out: whether to go on waiting, and whether this wait has just

@@ -3,7 +3,6 @@ import { AetherError, isEnding, native } from '../../native/index.ts'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import { keyIndex } from '../soft/keys.ts'
-import type { ShmDevice } from './device.ts'
 import { decodeGid, type SegmentLocation } from './gid.ts'
 import {
   BlockWord,
@@ -24,6 +23,7 @@ import {
   SEGMENT_VERSION,
   SegmentState,
 } from './layout.ts'
+import type { OwnDevice } from './own-device.ts'
 import { claimedGeometry, PairBlock } from './pair-block.ts'
 import { pipeInode } from './pipe.ts'
 import { deriveMemory, isCurrent, openRemoteMemory, RemoteMemory, readClaim } from './remote-memory.ts'
@@ -37,6 +37,11 @@ const GID_IS_SILENT =
 /** From the word of a key to its generation. */
 const GENERATION = KeyWord.Generation - KeyWord.Key
 
+interface PeeringDevice extends OwnDevice {
+  /** A process ended. */
+  peerDied(): void
+}
+
 /**
  * A peer's device as this device sees it: its tables, its memory, its doorbells, and whether its process lives. The
  * queue pairs that are connected to it hold it.
@@ -47,7 +52,7 @@ export class PeerDevice {
   readonly views: FixedViews
   /** Not 0 once its process has ended. The watcher thread stores it, so that a spinning thread sees it. */
   readonly death: Int32Array
-  readonly #device: ShmDevice
+  readonly #device: PeeringDevice
   readonly #keys: Int32Array
   readonly #mapping: ArrayBuffer | undefined
   readonly #descriptor: number
@@ -64,7 +69,7 @@ export class PeerDevice {
   #visit: Visit | undefined
   #users = 0
 
-  private constructor(device: ShmDevice, gid: Gid, opened: OpenedSegment) {
+  private constructor(device: PeeringDevice, gid: Gid, opened: OpenedSegment) {
     this.#device = device
     this.gid = gid
     this.processId = opened.processId
@@ -78,7 +83,7 @@ export class PeerDevice {
   }
 
   /** The device of `gid`. ETIMEDOUT if it does not answer, as a real device reports a gid that no port has. */
-  static open(device: ShmDevice, gid: Gid): PeerDevice {
+  static open(device: PeeringDevice, gid: Gid): PeerDevice {
     if (gid === device.gid) {
       const { segment } = device
       return new PeerDevice(device, gid, {

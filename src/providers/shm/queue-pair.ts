@@ -12,14 +12,14 @@ import type {
 import { QueuePairState, type QueuePairType } from '../queue-pair-state.ts'
 import { MAX_READ_ATOMIC } from '../soft/limits.ts'
 import { Memberships } from '../soft/memberships.ts'
-import { MemoryOperations } from '../soft/memory-operations.ts'
+import { type MemoryDevice, MemoryOperations } from '../soft/memory-operations.ts'
 import type { SoftProtectionDomain } from '../soft/protection-domain.ts'
 import { checkModify } from '../soft/queue-pair-attributes.ts'
 import { capacitiesOf, checkQueuePairOptions } from '../soft/queue-pair-options.ts'
 import { isFailed, isUnanswered } from '../soft/service.ts'
+import type { AddressingDevice } from './address-handle.ts'
 import { shmCapabilities } from './capabilities.ts'
 import type { ArrivalRing, Receiver, ShmCompletionQueue } from './completion-queue.ts'
-import type { ShmDevice } from './device.ts'
 import { BlockWord, stateWord } from './layout.ts'
 import { joinGroup, leaveGroup } from './multicast.ts'
 import { OwnBlock } from './own-block.ts'
@@ -29,12 +29,17 @@ import { ReceiveRing } from './receive-ring.ts'
 import type { Receives } from './receives.ts'
 import { ShmRequester } from './requester.ts'
 import { type Sender, Sending } from './sending.ts'
+import type { SharedKeyTable } from './shared-key-table.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { Transport } from './transport.ts'
+import { INSIDE_TIMEOUT_MS } from './visitors.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
-/** How long RESET, destruction and deregistration wait for a peer in the middle of an access. */
-const INSIDE_TIMEOUT_MS = 1000
+interface PairDevice extends AddressingDevice, MemoryDevice {
+  readonly keys: SharedKeyTable
+  addPair(pair: ShmQueuePair, own: OwnBlock, prepare: (number: number) => void): number
+  removePair(pair: ShmQueuePair): void
+}
 
 /**
  * A queue pair of any type. The thread that posts a request carries it out, or its polls do later if the peer is not
@@ -52,7 +57,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   generation = 0
   attributes: QueuePairAttributes = {}
   readonly #domain: SoftProtectionDomain
-  readonly #device: ShmDevice
+  readonly #device: PairDevice
   /** Where sends and receives complete. Types that do not send have no send queue, and never use it. */
   readonly #sendQueue: ShmCompletionQueue
   readonly #receiveQueue: ShmCompletionQueue | undefined
@@ -77,7 +82,7 @@ export class ShmQueuePair implements ProviderQueuePair, Sender, Receiver {
   /** True if the event that the shared receive queue is done with this queue pair was raised since the pair failed. */
   #lastRequestTold = false
 
-  constructor(device: ShmDevice, domain: SoftProtectionDomain, options: ProviderQueuePairOptions) {
+  constructor(device: PairDevice, domain: SoftProtectionDomain, options: ProviderQueuePairOptions) {
     const shared = options.sharedReceiveQueue as ShmSharedReceiveQueue | undefined
     checkQueuePairOptions(options, shared?.xrcDomain !== undefined)
     this.#domain = domain

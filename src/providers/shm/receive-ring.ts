@@ -7,8 +7,7 @@ import { completeReceive, lengthOf } from './complete-receive.ts'
 import type { ArrivalRing, ShmCompletionQueue } from './completion-queue.ts'
 import { BlockWord, RESULT_WORDS, ResultWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
-import type { ShmQueuePair } from './queue-pair.ts'
-import type { Receives } from './receives.ts'
+import type { Receives, Receiving } from './receives.ts'
 
 /**
  * The owner's end of the ring of receive requests in its block. The connected peer consumes them and writes results
@@ -70,7 +69,7 @@ export class ReceiveRing implements Receives, ArrivalRing {
   }
 
   /** Add completions for what the peer consumed, as far as `queue` has room. Returns false if it has not. */
-  collect(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
+  collect(pair: Receiving, queue: ShmCompletionQueue): boolean {
     let status: number = CompletionStatus.Success
     // More than was posted is nonsense of a broken peer: no such request, no completion.
     while (
@@ -113,7 +112,7 @@ export class ReceiveRing implements Receives, ArrivalRing {
   }
 
   /** Add flushed completions for the rest, oldest first. Returns false if `queue` has no room. */
-  flush(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
+  flush(pair: Receiving, queue: ShmCompletionQueue): boolean {
     while (this.#collected !== this.#posted) {
       if (!queue.hasRoom(1)) return false
       const id = this.#ids[this.#collected & this.#block.mask]!

@@ -1,15 +1,22 @@
 import type { EncodedRequest } from '../encoded-request.ts'
 import { Errno } from '../errors.ts'
 import { CompletionOpcode } from '../opcode.ts'
+import type { CompletionOwner } from '../soft/completion-owner.ts'
 import { CompletionStatus } from '../status.ts'
 import { ClaimedRing } from './claimed-ring.ts'
 import { completeReceive } from './complete-receive.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
 import { RESULT_WORDS, ResultWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
-import type { ShmQueuePair } from './queue-pair.ts'
 import type { ShmSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { Visitors } from './visitors.ts'
+
+/** A queue pair, as its receives know it. */
+export interface Receiving extends CompletionOwner {
+  fail(): void
+  /** Look for what the peer may have left in the block without a completion. */
+  lookAround(): void
+}
 
 /** Where a queue pair's receive requests are kept. */
 export interface Receives {
@@ -24,9 +31,9 @@ export interface Receives {
   /**
    * Add completions for what was consumed, as far as `queue` has room. Returns false if something is left to wait for.
    */
-  collect(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean
+  collect(pair: Receiving, queue: ShmCompletionQueue): boolean
   /** Add flushed completions for the rest. Returns false as `collect` does. */
-  flush(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean
+  flush(pair: Receiving, queue: ShmCompletionQueue): boolean
   /** Forget everything, as RESET does. No sender may be inside the block. */
   reset(): void
   /** True if a visitor has claimed a request and not finished it. */
@@ -49,10 +56,6 @@ export class DatagramReceives implements Receives {
     return this.#ring.outstanding
   }
 
-  get ring(): ClaimedRing {
-    return this.#ring
-  }
-
   post(request: EncodedRequest): number {
     if (this.#ring.outstanding + this.#waiting >= this.#capacity) return Errno.ENOMEM
     return this.#ring.post(request)
@@ -67,7 +70,7 @@ export class DatagramReceives implements Receives {
     this.#waiting -= 1
   }
 
-  collect(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
+  collect(pair: Receiving, queue: ShmCompletionQueue): boolean {
     let failed = false
     const done = this.#ring.collect((slot, id) => {
       if (!queue.hasRoom(1)) return false
@@ -79,7 +82,7 @@ export class DatagramReceives implements Receives {
     return done
   }
 
-  flush(pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
+  flush(pair: Receiving, queue: ShmCompletionQueue): boolean {
     return this.#ring.flush(
       (slot, id) => {
         if (!queue.hasRoom(1)) return false
@@ -103,47 +106,9 @@ export class DatagramReceives implements Receives {
     return this.#ring.isClaimedBy(visitor)
   }
 
-  #complete(slot: number, id: number, pair: ShmQueuePair, queue: ShmCompletionQueue): void {
+  #complete(slot: number, id: number, pair: Receiving, queue: ShmCompletionQueue): void {
     this.#waiting += 1
     completeReceive(this.#ring.block, slot, id, pair, queue, 0)
-  }
-}
-
-/** Receives come from a shared receive queue: nothing is posted or flushed here. */
-export class SharedQueueReceives implements Receives {
-  readonly outstanding = 0
-  readonly #shared: ShmSharedReceiveQueue
-
-  constructor(shared: ShmSharedReceiveQueue) {
-    this.#shared = shared
-  }
-
-  post(): number {
-    return Errno.EINVAL
-  }
-
-  publish(): void {
-    return
-  }
-
-  retire(): void {
-    return
-  }
-
-  collect(_pair: ShmQueuePair, queue: ShmCompletionQueue): boolean {
-    return this.#shared.collect(queue)
-  }
-
-  flush(): boolean {
-    return true
-  }
-
-  reset(): void {
-    return
-  }
-
-  isClaimedBy(): boolean {
-    return false
   }
 }
 
@@ -163,7 +128,7 @@ export class NoReceives implements Receives {
     return
   }
 
-  collect(): boolean {
+  collect(_pair: Receiving, _queue: ShmCompletionQueue): boolean {
     return true
   }
 
@@ -177,5 +142,19 @@ export class NoReceives implements Receives {
 
   isClaimedBy(): boolean {
     return false
+  }
+}
+
+/** Receives come from a shared receive queue: nothing is posted or flushed here. */
+export class SharedQueueReceives extends NoReceives {
+  readonly #shared: ShmSharedReceiveQueue
+
+  constructor(shared: ShmSharedReceiveQueue) {
+    super()
+    this.#shared = shared
+  }
+
+  override collect(_pair: Receiving, queue: ShmCompletionQueue): boolean {
+    return this.#shared.collect(queue)
   }
 }

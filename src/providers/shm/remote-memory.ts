@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { AetherError, native } from '../../native/index.ts'
+import type { KeyFields } from '../soft/keys.ts'
 import { MAX_PIECES, PIECE_DOUBLES, Pieces } from '../soft/pieces.ts'
 import {
   KEY_DOUBLES,
@@ -70,11 +71,7 @@ export class RemoteMemory {
 }
 
 /** A key entry as its owner wrote it. */
-export interface KeyClaim {
-  readonly address: number
-  readonly length: number
-  readonly access: number
-  readonly domainId: number
+export interface KeyClaim extends Omit<KeyFields, 'key'> {
   readonly descriptor: number
   readonly offset: number
   readonly kind: number

@@ -1,5 +1,6 @@
 import type { EncodedRequest } from '../encoded-request.ts'
 import type { Inbox } from './inbox.ts'
+import { BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
 
@@ -15,6 +16,23 @@ export interface Responder {
   readonly inbox: Inbox | undefined
   /** The peer's completion queue that reports a message; -1: none. */
   readonly queueIndex: number
+}
+
+/** What the words of a block say: whose requests `block` answers by, of the queue pair or its shared receive queue. */
+export class BlockResponder implements Responder {
+  readonly peer: PeerDevice
+  readonly number: number
+  readonly domainId: number
+  readonly queueIndex: number
+  readonly inbox: Inbox | undefined
+
+  constructor(peer: PeerDevice, number: number, block: PairBlock, inbox: Inbox | undefined) {
+    this.peer = peer
+    this.number = number
+    this.domainId = block.words[BlockWord.Domain]!
+    this.queueIndex = block.words[BlockWord.ReceiveQueue]!
+    this.inbox = inbox
+  }
 }
 
 /** Where a queue pair sends to. It is entered for the duration of one operation. */

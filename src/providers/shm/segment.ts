@@ -86,15 +86,10 @@ export class Segment {
   }
 }
 
-export interface FixedViews {
-  readonly header: Int32Array
-  readonly directory: Int32Array
-  readonly queues: Int32Array
-  readonly keys: Int32Array
-  readonly keyDoubles: Float64Array
-  readonly visitors: Int32Array
-  readonly visitorLongs: BigInt64Array
-}
+export type FixedViews = Pick<
+  Segment,
+  'header' | 'directory' | 'queues' | 'keys' | 'keyDoubles' | 'visitors' | 'visitorLongs'
+>
 
 /** The tables of a mapped segment, this device's or a peer's. */
 export function fixedViews(buffer: ArrayBuffer): FixedViews {

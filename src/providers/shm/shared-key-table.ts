@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { Access } from '../access.ts'
-import type { Advice, AdvisedRange } from '../memory-contract.ts'
+import { Errno } from '../errors.ts'
+import { Advice, type AdvisedRange } from '../memory-contract.ts'
+import { checkAdvice, refuseAdvice } from '../soft/advice.ts'
 import {
   type Invalidatable,
   type KeyedWindow,
@@ -13,8 +15,7 @@ import {
 import { MAX_KEYS } from '../soft/limits.ts'
 import type { Pieces } from '../soft/pieces.ts'
 import type { ShmBacking } from './backings.ts'
-import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyKind, KeyWord, NO_DESCRIPTOR } from './layout.ts'
-import { prefetch } from './prefetch.ts'
+import { KEY_DOUBLES, KEY_WORDS, KeyDouble, KeyKind, KeyWord, NO_DESCRIPTOR, PAGE_BYTES } from './layout.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'
 import type { Span } from './span.ts'
@@ -197,4 +198,23 @@ function covers(entry: KeyFields, domainId: number, address: number, length: num
   if (entry.key !== key || entry.domainId !== domainId) return false
   const offset = address - entry.address
   return offset >= 0 && length > 0 && offset + length <= entry.length
+}
+
+/**
+ * Touch the pages of a range of an on-demand region, so that later accesses do not wait for the kernel. Errors are
+ * those of ibv_advise_mr(3) and the kernel. Atomics are used, because an engine may leave out a plain load whose value
+ * is unused. Or-ing 0 is a write that changes nothing.
+ */
+function prefetch(entry: KeyedMemory | undefined, domainId: number, advice: Advice, range: AdvisedRange): void {
+  checkAdvice(entry, domainId, advice, range)
+  const { address, length } = range
+  const offset = address - entry.address
+  if (length === 0 || advice === Advice.PrefetchNoFault) return
+  const { span } = entry
+  for (let at = offset; at < offset + length; at += PAGE_BYTES) {
+    if (span.processId !== 0) {
+      if (!span.isThere(at, 1)) refuseAdvice(Errno.EFAULT, `this process has no memory at ${address - offset + at}`)
+    } else if (advice === Advice.PrefetchWrite) Atomics.or(span.bytes, at, 0)
+    else Atomics.load(span.bytes, at)
+  }
 }

@@ -13,29 +13,40 @@ import { checkHolds, checkLimit, checkSizes, refuseWhileUsed } from '../soft/sha
 import { ClaimedRing } from './claimed-ring.ts'
 import { completeReceive } from './complete-receive.ts'
 import type { ShmCompletionQueue } from './completion-queue.ts'
-import type { ShmDevice } from './device.ts'
 import { BlockKind, BlockWord, RESULT_WORDS, ResultWord, stateWord } from './layout.ts'
 import { OwnBlock } from './own-block.ts'
-import type { ShmQueuePair } from './queue-pair.ts'
+import type { OwnDevice } from './own-device.ts'
+import { INSIDE_TIMEOUT_MS } from './visitors.ts'
 import type { ShmXrcDomain } from './xrc-domain.ts'
 
-/** How long resizing and destruction wait for senders in the middle of a message. */
-const INSIDE_TIMEOUT_MS = 1000
 /** A receive queue pair of XRC may belong to another process: only its number is known here. */
 interface XrcOwner extends CompletionOwner {
   number: number
 }
 
+/** A queue pair that takes its receives from a shared queue. */
+interface SharingPair extends CompletionOwner {
+  readonly sharedQueue: ShmSharedReceiveQueue | undefined
+  readonly receiveCompletions: ShmCompletionQueue | undefined
+}
+
+interface SharingDevice extends OwnDevice {
+  addSharedQueue(queue: ShmSharedReceiveQueue, own: OwnBlock, prepare: (number: number) => void): number
+  removeSharedQueue(queue: ShmSharedReceiveQueue): void
+  moveEntry(number: number, own: OwnBlock): void
+  findPair(number: number): SharingPair | undefined
+}
+
 /** A ring of receive requests in a block of its own; senders of several queue pairs claim its slots one by one. */
 export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   readonly domain: SoftProtectionDomain
-  readonly users: Set<ShmQueuePair> = new Set<ShmQueuePair>()
+  readonly users: Set<SharingPair> = new Set<SharingPair>()
   readonly ring: undefined = undefined
   /** Its entry in the directory, by which senders find it. */
   readonly blockNumber: number
   readonly xrcDomain: ShmXrcDomain | undefined
   lastErrno = 0
-  readonly #device: ShmDevice
+  readonly #device: SharingDevice
   readonly #completionQueue: ShmCompletionQueue | undefined
   readonly #xrcOwner: XrcOwner = { number: 0, generation: 0, retireSends: nothing, retireReceive: nothing }
   #own: OwnBlock
@@ -45,7 +56,7 @@ export class ShmSharedReceiveQueue implements ProviderSharedReceiveQueue {
   #limit = 0
   #epoch = 0
 
-  constructor(device: ShmDevice, domain: SoftProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
+  constructor(device: SharingDevice, domain: SoftProtectionDomain, options: ProviderSharedReceiveQueueOptions) {
     checkSizes(options.maxRequests, options.maxSegments)
     this.domain = domain
     this.#device = device

@@ -1,8 +1,14 @@
-import { QueuePairState } from '../queue-pair-state.ts'
-import { SharedInbox } from './inbox.ts'
-import { BlockWord, stateOf } from './layout.ts'
+import { type InboxOwner, SharedInbox } from './inbox.ts'
+import { BlockWord, receivesIn } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
-import type { PeerDevice } from './peer-device.ts'
+
+/** The device that has the blocks. */
+interface BlockOwner extends InboxOwner {
+  /** True if it ended or closed its device. */
+  readonly gone: boolean
+  openBlock(number: number): PairBlock | undefined
+  closeBlock(block: PairBlock): void
+}
 
 const UNSEEN = -1
 
@@ -12,14 +18,14 @@ const UNSEEN = -1
  * block away.
  */
 export class SharedTarget {
-  readonly peer: PeerDevice
+  readonly peer: BlockOwner
   readonly number: number
   readonly kind: number
   #block: PairBlock | undefined = undefined
   #inbox: SharedInbox | undefined
   #seenState = UNSEEN
 
-  constructor(peer: PeerDevice, number: number, kind: number) {
+  constructor(peer: BlockOwner, number: number, kind: number) {
     this.peer = peer
     this.number = number
     this.kind = kind
@@ -51,9 +57,7 @@ export class SharedTarget {
     if (block === undefined) return undefined
     this.#block = block
     const word = Atomics.load(block.words, BlockWord.State)
-    const state = stateOf(word)
-    const receives = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueError
-    if (receives && block.words[BlockWord.Kind] === this.kind) {
+    if (receivesIn(word) && block.words[BlockWord.Kind] === this.kind) {
       this.#seenState = word
       return block
     }

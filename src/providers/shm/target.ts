@@ -1,7 +1,7 @@
 import type { EncodedRequest } from '../encoded-request.ts'
 import { QueuePairState } from '../queue-pair-state.ts'
 import { type Inbox, OwnInbox, type SharedInbox } from './inbox.ts'
-import { BlockKind, BlockWord, stateOf } from './layout.ts'
+import { BlockKind, BlockWord, receivesIn, stateOf } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
 import type { Reachable, Responder } from './responder.ts'
@@ -138,9 +138,7 @@ export class Target implements Reachable, Responder {
   /** The state word is new: check that this is a receiver, and that it receives from us. */
   #recognise(block: PairBlock): boolean {
     const word = Atomics.load(block.words, BlockWord.State)
-    const state = stateOf(word)
-    const receives = state >= QueuePairState.ReadyToReceive && state <= QueuePairState.SendQueueError
-    if (!receives || !this.#connected(block)) return false
+    if (!receivesIn(word) || !this.#connected(block)) return false
     if (this.#comparesPsn && block.words[BlockWord.ReceivePsn] !== this.#sendPsn) return false
     if (Atomics.load(block.words, BlockWord.Fault) !== 0) return false
     // Only this end increments these two while this connection lasts.
@@ -148,7 +146,7 @@ export class Target implements Reachable, Responder {
     this.#inside = Atomics.load(block.words, BlockWord.Inside)
     if ((this.#inside & 1) !== 0) return false
     this.#seenState = word
-    if (state === QueuePairState.ReadyToReceive) this.#establish(block)
+    if (stateOf(word) === QueuePairState.ReadyToReceive) this.#establish(block)
     return true
   }
 

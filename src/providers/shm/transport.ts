@@ -1,5 +1,6 @@
 import type { EncodedRequest } from '../encoded-request.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
+import { Outcome } from '../soft/outcome.ts'
 import type { PeerDevice } from './peer-device.ts'
 
 /**
@@ -23,4 +24,34 @@ export interface Transport {
   setWaiting(on: boolean): void
   /** -> RESET: release everything. */
   close(): void
+}
+
+/** `dct`: it is a target, and does not send. (`xrc-receive` is connected, since it has one peer.) */
+export class SilentTransport implements Transport {
+  readonly peer = undefined
+  readonly rnrTimer = 0
+
+  admits(): boolean {
+    return false
+  }
+
+  connect(_attributes: QueuePairAttributes): void {
+    return
+  }
+
+  start(_attributes: QueuePairAttributes): void {
+    return
+  }
+
+  execute(): number {
+    return Outcome.NotReady
+  }
+
+  setWaiting(): void {
+    return
+  }
+
+  close(): void {
+    return
+  }
 }

@@ -10,6 +10,9 @@ const THREAD_MASK: bigint = (1n << THREAD_BITS) - 1n
 /** Reading /proc costs as much as a hundred operations. */
 const LOOK_AGAIN_MS = 1
 
+/** How long taking memory or requests away waits for a peer in the middle of an access. */
+export const INSIDE_TIMEOUT_MS = 1000
+
 /** This thread as one 64-bit word: its number and its start time, since numbers are reused. */
 function ownIdentity(): bigint {
   const thread = native.threadId()

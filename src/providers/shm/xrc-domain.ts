@@ -3,7 +3,6 @@ import { statSync } from 'node:fs'
 import { Errno, VerbsError } from '../errors.ts'
 import type { Gid } from '../gid.ts'
 import type { ProviderXrcDomain, XrcDomainOptions } from '../xrc-domain.ts'
-import type { ShmDevice } from './device.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import { NoteFolder } from './note-folder.ts'
 
@@ -24,21 +23,25 @@ const KEY_BYTES = 8
  */
 export class ShmXrcDomain implements ProviderXrcDomain {
   readonly users: Set<object> = new Set<object>()
-  readonly #device: ShmDevice
+  readonly #gid: Gid
+  readonly #siblings: Set<ShmXrcDomain>
   readonly #key: Int32Array
   readonly #registry: NoteFolder | undefined
   readonly #serial: number = nextSerial()
 
-  constructor(device: ShmDevice, options: XrcDomainOptions) {
+  /** `gid` is the device's, and `siblings` are its domains; this one is among them until it is destroyed. */
+  constructor(gid: Gid, siblings: Set<ShmXrcDomain>, options: XrcDomainOptions) {
     const { path, create = true, exclusive = false } = options
     const bytes = path === undefined ? randomBytes(KEY_BYTES) : inodeKey(path)
-    this.#device = device
+    this.#gid = gid
+    this.#siblings = siblings
     this.#key = new Int32Array(Uint8Array.from(bytes).buffer, 0, 2)
     this.#registry = path === undefined ? undefined : registryOf(this.#key)
     const exists = this.#registry !== undefined && isAlive(this.#registry)
     if (exists && exclusive) throw new VerbsError('ibv_open_xrcd', Errno.EEXIST, `${path} has a domain already`)
     if (!exists && !create) throw new VerbsError('ibv_open_xrcd', Errno.ENOENT, `${path} has no domain yet`)
-    this.#registry?.put(this.#openNote, device.gid)
+    this.#registry?.put(this.#openNote, gid)
+    siblings.add(this)
   }
 
   describe(words: Int32Array): void {
@@ -55,7 +58,7 @@ export class ShmXrcDomain implements ProviderXrcDomain {
 
   /** From now on senders find it, and so do processes that open it by number. */
   note(user: object, what: Noted, number: number): void {
-    if (this.#registry?.put(noteOf(what, number), this.#device.gid) === false)
+    if (this.#registry?.put(noteOf(what, number), this.#gid) === false)
       throw new VerbsError('ibv_open_xrcd', Errno.EAGAIN, `number ${number} is taken in this XRC domain; try again`)
     this.users.add(user)
   }
@@ -67,7 +70,7 @@ export class ShmXrcDomain implements ProviderXrcDomain {
 
   /** The device that has the receive queue pair of that number; this one if the domain is not shared. */
   ownerOf(number: number): Gid | undefined {
-    return this.#registry === undefined ? this.#device.gid : this.#registry.get(noteOf('pair', number))
+    return this.#registry === undefined ? this.#gid : this.#registry.get(noteOf('pair', number))
   }
 
   destroy(): void {
@@ -76,12 +79,12 @@ export class ShmXrcDomain implements ProviderXrcDomain {
       throw new VerbsError('ibv_close_xrcd', Errno.EBUSY, what)
     }
     this.#registry?.remove(this.#openNote)
-    this.#device.xrcDomains.delete(this)
+    this.#siblings.delete(this)
   }
 
   /** One note per handle, since a process may open the domain twice. */
   get #openNote(): string {
-    return `open-${this.#device.gid.toString(16)}-${this.#serial}`
+    return `open-${this.#gid.toString(16)}-${this.#serial}`
   }
 }
 

@@ -1,14 +1,12 @@
 import { type EncodedRequest, RequestSlot } from '../encoded-request.ts'
 import { CompletionStatus } from '../status.ts'
 import { ReliableTransport } from './connected-transport.ts'
-import type { ShmDevice } from './device.ts'
-import type { Inbox } from './inbox.ts'
 import { BlockKind, BlockWord } from './layout.ts'
 import type { PairBlock } from './pair-block.ts'
 import type { PeerDevice } from './peer-device.ts'
-import type { Responder } from './responder.ts'
+import { BlockResponder, type Responder } from './responder.ts'
 import { Target } from './target.ts'
-import { reachable, sharedInbox } from './visiting.ts'
+import { reachable, sharedInbox, type VisitingDevice } from './visiting.ts'
 import type { Visit } from './visitors.ts'
 import { sharedQueueOwner } from './xrc-domain.ts'
 
@@ -28,12 +26,12 @@ export class XrcTransport extends ReliableTransport {
 }
 
 class XrcTarget extends Target {
-  readonly #device: ShmDevice
+  readonly #device: VisitingDevice
   /** Owners of shared receive queues by their numbers; the connected peer itself is not among them. */
   readonly #owners = new Map<number, PeerDevice>()
   #visit: Visit | undefined
 
-  constructor(device: ShmDevice, peer: PeerDevice, number: number, ownNumber: number, ownGid: readonly number[]) {
+  constructor(device: VisitingDevice, peer: PeerDevice, number: number, ownNumber: number, ownGid: readonly number[]) {
     super(peer, number, ownNumber, ownGid, true)
     this.#device = device
   }
@@ -48,7 +46,7 @@ class XrcTarget extends Target {
     this.#visit = visit
     const queue = owner.sharedTarget(number, BlockKind.SharedQueue).open()
     if (queue === undefined || !isSameDomain(queue, block)) return CompletionStatus.RemoteInvalidRequest
-    return new XrcResponder(owner, this.number, queue, sharedInbox(owner, visit, number))
+    return new BlockResponder(owner, this.number, queue, sharedInbox(owner, visit, number))
   }
 
   override leave(): void {
@@ -73,22 +71,6 @@ class XrcTarget extends Target {
     const owner = gid === undefined ? undefined : reachable(this.#device, gid)
     if (owner !== undefined) this.#owners.set(number, owner)
     return owner
-  }
-}
-
-class XrcResponder implements Responder {
-  readonly peer: PeerDevice
-  readonly number: number
-  readonly domainId: number
-  readonly queueIndex: number
-  readonly inbox: Inbox | undefined
-
-  constructor(peer: PeerDevice, number: number, queue: PairBlock, inbox: Inbox | undefined) {
-    this.peer = peer
-    this.number = number
-    this.domainId = queue.words[BlockWord.Domain]!
-    this.queueIndex = queue.words[BlockWord.ReceiveQueue]!
-    this.inbox = inbox
   }
 }
 

@@ -3,21 +3,19 @@ import { Errno, VerbsError } from '../errors.ts'
 import type { Host } from './host.ts'
 import { Signal } from './signal.ts'
 
-/** A device with its channels. */
-interface ChannelDevice {
-  readonly host: Host
-  readonly channels: Set<SimCompletionChannel>
-}
-
 /** Where armed completion queues report a completion. */
 export class SimCompletionChannel implements ProviderCompletionChannel {
   readonly queues: Set<ProviderCompletionQueue> = new Set<ProviderCompletionQueue>()
-  readonly #device: ChannelDevice
+  readonly #host: Host
+  readonly #siblings: Set<SimCompletionChannel>
   readonly #signal = new Signal()
   readonly #fired = new Set<ProviderCompletionQueue>()
 
-  constructor(device: ChannelDevice) {
-    this.#device = device
+  /** `siblings` are those of the device; this one is among them until it is destroyed. */
+  constructor(host: Host, siblings: Set<SimCompletionChannel>) {
+    this.#host = host
+    this.#siblings = siblings
+    siblings.add(this)
   }
 
   get descriptor(): number {
@@ -25,7 +23,7 @@ export class SimCompletionChannel implements ProviderCompletionChannel {
   }
 
   fire(queue: ProviderCompletionQueue): void {
-    const { host } = this.#device
+    const host = this.#host
     const lost = host.kernel.stream('wakeup').chance(host.adapter.lostWakeups)
     if (lost || host.losesWakeups) return
     this.#fired.add(queue)
@@ -59,6 +57,6 @@ export class SimCompletionChannel implements ProviderCompletionChannel {
       throw new VerbsError('ibv_destroy_comp_channel', Errno.EBUSY, what)
     }
     this.#signal.close()
-    this.#device.channels.delete(this)
+    this.#siblings.delete(this)
   }
 }

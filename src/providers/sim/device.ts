@@ -131,9 +131,7 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
   }
 
   createCompletionChannel(): ProviderCompletionChannel {
-    const channel = new SimCompletionChannel(this)
-    this.channels.add(channel)
-    return channel
+    return new SimCompletionChannel(this.host, this.channels)
   }
 
   createCompletionQueue(

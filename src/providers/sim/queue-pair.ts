@@ -35,6 +35,8 @@ import type { SimSharedReceiveQueue } from './shared-receive-queue.ts'
 import type { SimXrcDomain } from './xrc-domain.ts'
 
 const NO_ENTRIES: readonly SendEntry[] = []
+/** What a completion says that no message has caused. */
+const NO_MESSAGE = { flags: 0, immediate: 0, sourceNumber: 0, solicited: false } as const
 
 /** A device with its queue pairs. */
 export interface PairDevice extends AddressDevice, Pick<MemoryDevice, 'regions' | 'windows' | 'indirectKeys'> {
@@ -440,10 +442,7 @@ export class SimQueuePair
       status,
       opcode: completionOpcodeOf[opcode]!,
       byteLength: status === CompletionStatus.Success ? lengthBytes : 0,
-      flags: 0,
-      immediate: 0,
-      sourceNumber: 0,
-      solicited: false,
+      ...NO_MESSAGE,
     })
   }
 
@@ -463,10 +462,7 @@ export class SimQueuePair
         status: CompletionStatus.WorkRequestFlushed,
         opcode: CompletionOpcode.Receive,
         byteLength: 0,
-        flags: 0,
-        immediate: 0,
-        sourceNumber: 0,
-        solicited: false,
+        ...NO_MESSAGE,
       })
   }
 }

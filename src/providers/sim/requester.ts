@@ -3,7 +3,7 @@ import { Opcode, RequestFlag } from '../opcode.ts'
 import type { QueuePairAttributes } from '../queue-pair-contract.ts'
 import { MAX_MTU } from '../soft/limits.ts'
 import type { MemoryOperations } from '../soft/memory-operations.ts'
-import { answerTimeoutMs, rnrTimerMs } from '../soft/rnr-timer.ts'
+import { answerTimeoutMs, RNR_RETRY_FOREVER, rnrTimerMs } from '../soft/rnr-timer.ts'
 import { isAtomic } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
 import type { SimContext } from './context.ts'
@@ -24,8 +24,6 @@ import type { SendEntry } from './send-entry.ts'
 import { SendingPace } from './sending-pace.ts'
 
 const NS_PER_MS = 1e6
-/** Retries for ever. */
-const RNR_RETRY_FOREVER = 7
 /** A queue key with this bit set means that the queue pair's own is sent (IB specification 10.2.5). */
 const OWN_QUEUE_KEY = 0x80000000
 

@@ -5,7 +5,7 @@ import { changeAtomically } from '../soft/atomic.ts'
 import { invalidateKey } from '../soft/memory-operations.ts'
 import { isAtomic, receiveFlags } from '../soft/service.ts'
 import { CompletionStatus } from '../status.ts'
-import type { SimCompletionQueue } from './completion-queue.ts'
+import type { CompletionRow, SimCompletionQueue } from './completion-queue.ts'
 import type { SimContext } from './context.ts'
 import type { Host } from './host.ts'
 import { type Flow, type Message, NO_BYTES, type Packet, PacketKind, psnAfter, psnAhead } from './packet.ts'
@@ -50,15 +50,8 @@ export interface ResponderOwner {
 }
 
 /** How a receive request ended. */
-export interface Receipt {
+export interface Receipt extends Omit<CompletionRow, 'owner' | 'frees' | 'id'> {
   readonly receive: ReceiveRequest
-  readonly status: number
-  readonly opcode: number
-  readonly byteLength: number
-  readonly flags: number
-  readonly immediate: number
-  readonly sourceNumber: number
-  readonly solicited: boolean
 }
 
 /** An answer that waits for its turn: calls `next` when it is on its way. */

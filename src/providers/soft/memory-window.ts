@@ -8,7 +8,7 @@ import type { Invalidatable, Keys } from './keys.ts'
 import type { SoftMemoryRegion } from './memory-region.ts'
 import { Outcome } from './outcome.ts'
 import type { Tokens } from './tokens.ts'
-import { allowsWindow, retag } from './window-rules.ts'
+import { allowsWindow, retag, type WantedView } from './window-rules.ts'
 
 /** A device with its windows. */
 interface WindowDevice {
@@ -31,11 +31,8 @@ interface WindowDomain {
 }
 
 /** What a window is to show; without memory it shows nothing. */
-interface WindowView {
+interface WindowView extends WantedView {
   readonly memory: SoftMemoryRegion | undefined
-  readonly address: number
-  readonly length: number
-  readonly access: number
 }
 
 /**

@@ -10,8 +10,8 @@ import {
 } from '../queue-pair-state.ts'
 import { MAX_READ_ATOMIC } from './limits.ts'
 
-/** The attribute mask of the properties present. */
-function attributeMask(attributes: QueuePairAttributes): number {
+/** The attribute mask of the properties present. EINVAL for a name that is not an attribute. */
+export function attributeMask(attributes: QueuePairAttributes): number {
   let mask = 0
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined) continue

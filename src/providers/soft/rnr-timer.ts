@@ -4,6 +4,9 @@ const timersMs: readonly number[] = [
   7.68, 10.24, 15.36, 20.48, 30.72, 40.96, 61.44, 81.92, 122.88, 163.84, 245.76, 327.68, 491.52,
 ]
 
+/** The rnrRetry that retries for ever. */
+export const RNR_RETRY_FOREVER = 7
+
 /** How long a receiver that is not ready asks the sender to wait. */
 export function rnrTimerMs(code: number): number {
   return timersMs[code & 31]!

@@ -111,6 +111,15 @@ test('a program runs when it was woken, once for many wake-ups, and sleeps until
   assert.throws(() => host!.whenReadable(-5, () => {}), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
 })
 
+test('a wait for an event that has come already ends at once', async () => {
+  const { cluster, a, b } = twoHosts(1)
+  a.queue.arm()
+  a.write(b, 1, 0, 8)
+  cluster.advance(100_000)
+  await a.channel.wait({ timeoutMs: 60_000 })
+  assert.deepEqual(a.channel.drain(), [a.queue])
+})
+
 test('a host has a name, under which its device is opened again', () => {
   using cluster = openSimulatedCluster(1)
   const host = cluster.addHost()
