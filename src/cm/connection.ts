@@ -1,4 +1,4 @@
-import type { CompletionQueue, Destination, PairDomain, QueuePair } from '../verbs/index.ts'
+import type { CompletionQueue, Destination, Device, ProtectionDomain, QueuePair } from '../verbs/index.ts'
 import type { ConnectionAddress } from './address.ts'
 import type { DatagramPeer } from './carrier.ts'
 import type { CloseReason } from './connection-machine.ts'
@@ -59,12 +59,13 @@ export class Connection {
     return state === 'connected' || state === 'disconnecting' ? state : 'closed'
   }
 
-  get device(): PairDomain['device'] {
-    return this.pair.domain.device
+  get device(): Device {
+    return this.domain.device as Device
   }
 
-  get domain(): PairDomain {
-    return this.pair.domain
+  get domain(): ProtectionDomain {
+    // Pairs know it, and domains their device, by what they need of it.
+    return this.pair.domain as ProtectionDomain
   }
 
   get sendQueue(): CompletionQueue {
