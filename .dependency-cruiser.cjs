@@ -44,9 +44,6 @@ const roomOrder = rooms.slice(0, -1).map((room, position) => ({
 const peersOfAdapters =
   '^node_modules/(@types/)?(keyv|express-session|rate-limiter-flexible|socket.io-adapter|bullmq|@opentelemetry/api|wasmoon)/'
 
-/** Where modules still know each other by type. Folders only leave this list. */
-const withTypeCycles = '^src/(index-service/(commands|state)|redis-door)/'
-
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -144,18 +141,11 @@ module.exports = {
     },
     {
       name: 'no-cycle',
-      comment: 'Modules that need each other to be loaded.',
+      comment:
+        'Modules that know each other, by type only, too. The lower one declares what it needs of the upper one as an interface.',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
-    },
-    {
-      name: 'no-type-cycle',
-      comment:
-        'Modules that know each other, by type only. The lower one declares what it needs of the upper one as an interface.',
-      severity: 'error',
-      from: { path: '^(src|tools)/', pathNot: withTypeCycles },
-      to: { circular: true, via: { dependencyTypes: ['type-only'] } },
+      to: { circular: true },
     },
     {
       name: 'no-orphan',

@@ -1,8 +1,8 @@
-import type { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import type { IndexNode } from '../index-service/index.ts'
 import { DoorUsers } from './access/door-users.ts'
 import { Activity } from './activity/activity.ts'
+import { packables } from './catalogue/packables.ts'
 import { ClientLimits } from './connection/client-limits.ts'
 import { Clients } from './connection/clients.ts'
 import { Pause } from './connection/pause.ts'
@@ -12,38 +12,8 @@ import { ClusterMap } from './routing/cluster-map.ts'
 import { Router } from './routing/router.ts'
 import { Scripts } from './scripts/scripts.ts'
 import { DoorParameters } from './settings/door-parameters.ts'
+import type { DoorSettings } from './settings/door-settings.ts'
 import { Tracking } from './tracking/tracking.ts'
-
-/** Certificates and keys, as PEM. With `ca`, clients have to show a certificate of it. */
-interface DoorTls {
-  readonly cert: Buffer
-  readonly key: Buffer
-  readonly ca: Buffer | undefined
-}
-
-/** What a door is opened with. */
-export interface DoorSettings {
-  readonly address: string
-  readonly port: number
-  /** The address by which clients are sent here from other nodes. */
-  readonly announce: string
-  /** Of the user `default`. */
-  readonly password: string | undefined
-  readonly clientsMax: number
-  readonly timeoutMs: number
-  /** Clients know of the nodes, and go to that of a key's leader. */
-  readonly isCluster: boolean
-  /** Connections are encrypted. */
-  readonly tls?: DoorTls | undefined
-  /** How many threads send replies. Default 1: the one of the program. */
-  readonly ioThreads?: number
-  /** @internal What takes connections that are not encrypted. Default `native`. */
-  readonly front?: 'native' | 'node' | undefined
-  /** What is answered is on disks. */
-  readonly hasDirectory?: boolean
-  /** Ends the process, as SHUTDOWN asks. Without it, SHUTDOWN is refused. */
-  readonly onShutdown?: () => void
-}
 
 /** What commands and connections of one door share. */
 export class DoorServices {
@@ -76,7 +46,7 @@ export class DoorServices {
     this.cluster = new ClusterMap(node)
     this.publisher = new Publisher(node)
     this.notifications = new Notifications(node, this.publisher)
-    this.router = new Router(node, settings)
+    this.router = new Router(node, { ...settings, packableAt: packables(isOfDoor) })
     this.parameters = new DoorParameters(settings, this.notifications, node)
     this.tracking = new Tracking(this)
     this.activity = new Activity(this.parameters, node.slowLog)

@@ -9,4 +9,4 @@
  */
 export { type CopyProgress, ServerCopier } from './copying/server-copier.ts'
 export { RedisDoor } from './door.ts'
-export type { DoorSettings } from './door-services.ts'
+export type { DoorSettings } from './settings/door-settings.ts'

@@ -21,7 +21,7 @@ test('a shard that has moved is asked where it is now', async () => {
   const none = async (): Promise<never[]> => []
   const nodes = { figures: none, slowCalls: none, hotKeys: none }
   const port: IndexPort = { shards: 4, shard: () => now, ...nodes, close: async () => undefined }
-  const line = new Router(port, { timeoutMs: 1000, isCluster: false }).line(2)
+  const line = new Router(port, { timeoutMs: 1000, isCluster: false, packableAt: () => undefined }).line(2)
   const call = { name: 'get', args: [] }
   await line.write([call])
   now = portNamed('elsewhere')

@@ -1,14 +1,10 @@
 import type { Databases } from '../state/databases.ts'
-import type { Keyspace } from '../state/keyspace.ts'
+import type { Keyspace, Moment } from '../state/keyspace.ts'
 import { eventOf } from './events.ts'
 import type { Reply } from './reply.ts'
 
 /** What a command knows besides its arguments: the same in every process. */
-export interface CommandContext {
-  /** The time of the log. For a read without the log, the clock. */
-  readonly timeMs: number
-  /** The number of the command in the log. */
-  readonly index: number
+export interface CommandContext extends Moment {
   /** The number of the database that the command is about. */
   readonly db: number
   /** All of them. */
@@ -17,8 +13,6 @@ export interface CommandContext {
   random(): number
   /** False: a blocking command answers at once, as it does in a transaction of Redis. */
   readonly mayBlock: boolean
-  /** True if the command is not in the log: it changes nothing, and its answer may depend on this process. */
-  readonly isRead: boolean
   /** Set if the command waited: the key that became ready. It takes from this key alone, as Redis does. */
   readonly readyKey: Uint8Array | undefined
 }

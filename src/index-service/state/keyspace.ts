@@ -1,4 +1,3 @@
-import type { CommandContext } from '../commands/command.ts'
 import { wrongType } from '../commands/reply.ts'
 import type { Records } from '../memory/records.ts'
 import type { Collection } from '../values/collection.ts'
@@ -21,7 +20,14 @@ import { copyOfValue, type StoredValue } from './stored-value.ts'
 const KEEP = -1
 
 /** What a command needs of the log. */
-export type Moment = Pick<CommandContext, 'timeMs' | 'index' | 'isRead'>
+export interface Moment {
+  /** The time of the log. For a read without the log, the clock. */
+  readonly timeMs: number
+  /** The number of the command in the log. */
+  readonly index: number
+  /** True if the command is not in the log: it changes nothing, and its answer may depend on this process. */
+  readonly isRead: boolean
+}
 
 /**
  * The keys of one database of a shard. Strings and the values of hash fields lie in records, where other processes read

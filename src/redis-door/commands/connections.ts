@@ -1,14 +1,10 @@
 import { bytesOf, CommandFault, latin1Of } from '../../index-service/index.ts'
 import type { DoorClient } from '../connection/client.ts'
 import type { DoorServices } from '../door-services.ts'
+import { databaseOf } from '../protocol/database-of.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
+import { REDIS_VERSION } from '../protocol/redis-version.ts'
 import type { DoorCommand } from './door-command.ts'
-
-/** Version of Redis whose commands these are. Clients decide by it what they may use. */
-export const REDIS_VERSION = '7.0.15'
-const DATABASES = 16
-/** Of 32 bits. */
-const INTEGER_MAX = 2 ** 31 - 1
 
 const auth: DoorCommand['run'] = (door, client, args) => {
   if (args.length > 2) throw new CommandFault('syntax error')
@@ -66,18 +62,6 @@ export function nameOf(bytes: Uint8Array): string {
   if (!/^[!-~]*$/.test(name))
     throw new CommandFault('Client names cannot contain spaces, newlines or special characters.')
   return name
-}
-
-/** @throws CommandFault */
-export function databaseOf(bytes: Uint8Array): number {
-  const text = latin1Of(bytes)
-  const db = Number(text)
-  if (!/^(0|-?[1-9]\d*)$/.test(text) || !(db >= -(2 ** 63) && db < 2 ** 63))
-    throw new CommandFault('value is not an integer or out of range')
-  if (db < -INTEGER_MAX - 1 || db > INTEGER_MAX)
-    throw new CommandFault(`value is out of range, value must between -${INTEGER_MAX + 1} and ${INTEGER_MAX}`)
-  if (db < 0 || db >= DATABASES) throw new CommandFault('DB index is out of range')
-  return db
 }
 
 /** What SELECT chooses. @throws CommandFault */

@@ -1,7 +1,7 @@
 import { availableParallelism, release, totalmem } from 'node:os'
 import process from 'node:process'
-import { REDIS_VERSION } from '../commands/connections.ts'
 import type { DoorServices } from '../door-services.ts'
+import { REDIS_VERSION } from '../protocol/redis-version.ts'
 import { type DoorFigures, keyspaceLines } from './door-figures.ts'
 
 type Lines = readonly (readonly [name: string, value: string | number])[]

@@ -11,7 +11,7 @@ import {
 import type { DoorReply } from '../protocol/door-reply.ts'
 import type { Request } from '../protocol/request.ts'
 import { everywhere } from './everywhere.ts'
-import { ShardLine } from './shard-line.ts'
+import { ShardLine, type ShardLineOptions } from './shard-line.ts'
 
 /** A command of the index that a client asks for. */
 export interface DataRequest {
@@ -21,8 +21,7 @@ export interface DataRequest {
   readonly request: Request
 }
 
-export interface RouterOptions {
-  readonly timeoutMs: number
+export interface RouterOptions extends ShardLineOptions {
   readonly isCluster: boolean
 }
 
@@ -54,7 +53,7 @@ export class Router {
     if (known !== undefined) return known
     const line = new ShardLine(
       () => this.#port.shard(shard),
-      this.#options.timeoutMs,
+      this.#options,
       () => this.#sendLater(),
     )
     this.#lines.set(shard, line)

@@ -1,5 +1,5 @@
 import { type Call, CallPack, type PackedRequests, type Reply, type ShardPort } from '../../index-service/index.ts'
-import { packableAt } from '../catalogue/packable.ts'
+import type { PackableAt } from '../catalogue/packables.ts'
 
 /** Of calls that are put together. One command of the log is at most so long, but for a single one. */
 const CALLS_MAX = 512
@@ -11,6 +11,11 @@ interface Batch {
   readonly calls: readonly Call[]
   readonly resolve: (replies: readonly Reply[]) => void
   readonly reject: (error: unknown) => void
+}
+
+export interface ShardLineOptions {
+  readonly timeoutMs: number
+  readonly packableAt: PackableAt
 }
 
 /** Requests that go to the log as they came, and what they come to. @throws IndexError */
@@ -35,6 +40,7 @@ interface Pack {
 export class ShardLine {
   readonly #find: () => ShardPort
   readonly #timeoutMs: number
+  readonly #packableAt: PackableAt
   #batches: Batch[] = []
   #packs: Pack[] = []
   readonly #onWaiting: () => void
@@ -43,9 +49,10 @@ export class ShardLine {
   /**
    * `find`: the way of now. A shard moves between this process and others. `onWaiting`: {@link send} is to be called.
    */
-  constructor(find: () => ShardPort, timeoutMs: number, onWaiting: () => void) {
+  constructor(find: () => ShardPort, { timeoutMs, packableAt }: ShardLineOptions, onWaiting: () => void) {
     this.#find = find
     this.#timeoutMs = timeoutMs
+    this.#packableAt = packableAt
     this.#onWaiting = onWaiting
   }
 
@@ -69,7 +76,7 @@ export class ShardLine {
       this.#packs.push(pack)
     }
     const { calls, batches } = pack
-    const packed = calls.add(requests, packableAt)
+    const packed = calls.add(requests, this.#packableAt)
     if (packed === undefined) return undefined
     const replies = new Promise<readonly Reply[]>((resolve, reject) => {
       batches.push({ count: packed.specs.length, resolve, reject })

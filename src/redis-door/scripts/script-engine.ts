@@ -1,6 +1,6 @@
 import { bytesOf, type FaultReply, latin1Of } from '../../index-service/index.ts'
-import { REDIS_VERSION } from '../commands/connections.ts'
 import type { DoorReply } from '../protocol/door-reply.ts'
+import { REDIS_VERSION } from '../protocol/redis-version.ts'
 import { pushFunctions, pushLibraries } from './lua/libraries.ts'
 import { Lua, LuaFault, type LuaFunction } from './lua/lua.ts'
 import { PRELUDE } from './lua/prelude.ts'

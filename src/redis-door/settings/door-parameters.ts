@@ -6,8 +6,8 @@ import {
   type EvictionPolicy,
   type IndexNode,
 } from '../../index-service/index.ts'
-import type { DoorSettings } from '../door-services.ts'
 import { formatFlags, type Notifications, parseFlags } from '../publish/notifications.ts'
+import type { DoorSettings } from './door-settings.ts'
 import { keptParameters } from './kept-parameters.ts'
 import { type OutputClass, type OutputLimit, outputLimitParameter } from './output-limits.ts'
 import { choice, fixed, flag, memory, only, type Parameter, text, whole } from './parameter.ts'
