@@ -35,7 +35,9 @@ export function shownAnswer(command: Command, reply: Reply, queued: readonly Com
 /** Counts beyond 2^53 are rounded: see the same table. Ids, which are quoted, are not. */
 function shownStream(name: string, shown: string): string {
   const text = shown.replace(/(?<=[,[])\d{16,}(?=[,\]])/g, (count) => String(Number(count)))
-  return name === 'XINFO' ? text.replace(/"idle",\d+/g, 'idle') : text
+  if (name !== 'XINFO') return text
+  // A door has no tree; that of Redis also has nodes all of whose entries were deleted.
+  return text.replace(/"idle",\d+/g, 'idle').replace(/"radix-tree-(keys|nodes)",\d+/g, 'tree')
 }
 
 function sorted(command: Command, reply: Reply): string {
