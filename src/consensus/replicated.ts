@@ -543,8 +543,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 
   /**
-   * A replica that is all there is decides at once, without a log: see `Replica.pass`. Undefined where there are others,
-   * or the command has to wait for those before it.
+   * A replica that is all there is decides at once, without a log: see `Replica.pass`. Undefined where there are
+   * others, or the command has to wait for those before it.
    */
   #applyAlone(bytes: Uint8Array): Outcome | undefined {
     if (this.#session.size > 0 || this.#applier.isApplying) return undefined

@@ -363,8 +363,8 @@ export interface Addon {
    * - `Accepted`: 0, and the listener. The descriptor is in the set already, watched for reads, with TCP_NODELAY.
    * - `NotAccepted`: of a listener; 0, and an errno, such as EMFILE. The caller who waits keeps it ready.
    *
-   * What finds no room stays for the next call. Where nothing has come, it looks again and again for `spinNs`, at most a
-   * millisecond.
+   * What finds no room stays for the next call. Where nothing has come, it looks again and again for `spinNs`, at most
+   * a millisecond.
    */
   pollStreams(set: number, events: Int32Array, bytes: Uint8Array, spinNs: number): number
   /** send(2). Returns how many bytes were taken, 0 if there is no room for any, or a negative errno. */

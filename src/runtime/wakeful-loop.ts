@@ -3,7 +3,9 @@ import { LookBudget } from './look-budget.ts'
 type Budget = Pick<LookBudget, 'isLooking' | 'looksOn' | 'found' | 'slept'>
 
 interface WakefulLoopParts {
-  /** Attends to what has come, before the event loop finds it; false if there was nothing. Default: only the loop does. */
+  /**
+   * Attends to what has come, before the event loop finds it; false if there was nothing. Default: only the loop does.
+   */
   readonly poll?: () => boolean
   readonly budget?: Budget
   readonly nowMs?: () => number

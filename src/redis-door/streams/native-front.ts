@@ -18,7 +18,9 @@ const EVENTS_MAX = 256
 const CHUNK_BYTES = 64 * 1024
 /** With less left, another one is begun. */
 const ROOM_BYTES_LEAST = 16 * 1024
-/** For so long it looks whether its clients ask again, before the event loop has a turn: about what that takes itself. */
+/**
+ * For so long it looks whether its clients ask again, before the event loop has a turn: about what that takes itself.
+ */
 const SPIN_NS = 10_000
 /** Where no descriptor is left, callers that wait are looked at again after this time. */
 const ACCEPT_AGAIN_MS = 100
