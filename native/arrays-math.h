@@ -22,50 +22,42 @@ inline double doubleOf(uint64_t bits) {
   return value;
 }
 
-// exp(r) - 1 - r for |r| <= log(2) / 2.
+// exp(r) - 1 - r for |r| <= log(2) / 2. With c = r - (r coth(r / 2) - 2), which is r less a series of r^2, it is
+// r c / (2 - c): half the terms of a series of r itself, and fewer of them wait for each other.
 inline double expTail(double r) {
-  double q = 0x1.af390ba7e6f47p-26;
-  q = q * r + 0x1.2891d4ffbb0f9p-22;
-  q = q * r + 0x1.71de0d85293b8p-19;
-  q = q * r + 0x1.a019b8ca26fcfp-16;
-  q = q * r + 0x1.a01a01a7cebcdp-13;
-  q = q * r + 0x1.6c16c1789d1d7p-10;
-  q = q * r + 0x1.11111111109a6p-7;
-  q = q * r + 0x1.5555555553d37p-5;
-  q = q * r + 0x1.5555555555556p-3;
-  return r * r * 0.5 + r * r * r * q;
+  const double z = r * r, y = z * z;
+  const double high = (0x1.1566ab5c0cca8p-14 - 0x1.bbd53204bb10fp-20 * z) + 0x1.63f262586d051p-25 * y;
+  const double c = r - z * ((0x1.5555555555553p-3 - 0x1.6c16c16c0abe6p-9 * z) + y * high);
+  return r * c / (2 - c);
 }
 
 struct Exponent {
   double high, low;  // the rest, in two parts
-  uint64_t power;    // 2^k as bits
+  uint64_t power;    // k, where the bits of a number have its exponent
 };
 
 inline Exponent splitExponent(double x) {
   const double shifted = x * 0x1.71547652b82fep+0 + kRounder;
   const double k = shifted - kRounder;
-  return {x - k * 0x1.62e42feep-1, k * 0x1.a39ef35793c76p-33, (bitsOf(shifted) << 52) + 0x3ff0000000000000};
+  return {x - k * 0x1.62e42feep-1, k * 0x1.a39ef35793c76p-33, bitsOf(shifted) << 52};
 }
+
+// exp(x) - 1 but for the power: exp(x) = 2^k (1 + rest).
+inline double restOf(const Exponent& e) { return e.high + (expTail(e.high - e.low) - e.low); }
 
 struct Exp {
   static bool fits(double x) { return __builtin_fabs(x) < 708; }
   static double of(double x) {
     const Exponent e = splitExponent(x);
-    const double r = e.high - e.low;
-    // The error of r is below its last place and counts.
-    const double error = (e.high - r) - e.low;
-    return (1 + (r + (expTail(r) + error))) * doubleOf(e.power);
+    return doubleOf(bitsOf(1 + restOf(e)) + e.power);
   }
   static double rest(double x) { return std::exp(x); }
 };
 
 inline double expm1Of(double x) {
   const Exponent e = splitExponent(x);
-  const double r = e.high - e.low;
-  const double error = (e.high - r) - e.low;
-  const double tail = expTail(r) + (error + error * r);
-  const double power = doubleOf(e.power);
-  return (power - 1) + (power * r + power * tail);
+  const double power = doubleOf(e.power + 0x3ff0000000000000);
+  return (power - 1) + power * restOf(e);
 }
 
 struct Expm1 {
@@ -290,7 +282,7 @@ struct Atan {
 
 // One block, whose results are not written over its operands: those that do not fit are computed from them afterwards.
 template <class Function>
-__attribute__((noinline)) void computeBlock(const double* from, double* to, size_t length) {
+__attribute__((noinline)) void computeBlock(const double* __restrict from, double* __restrict to, size_t length) {
   uint64_t misfits = 0;
   for (size_t i = 0; i < length; i++) {
     to[i] = Function::of(from[i]);
@@ -307,8 +299,8 @@ __attribute__((noinline)) void computeDoubles(ComputeBlock compute, double* out,
   double to[kMathBlock];
   for (size_t start = 0; start < count; start += kMathBlock) {
     const size_t length = count - start < kMathBlock ? count - start : kMathBlock;
-    compute(a + start, to, length);
-    __builtin_memcpy(out + start, to, length * sizeof *to);
+    compute(a + start, out == a ? to : out + start, length);
+    if (out == a) __builtin_memcpy(out + start, to, length * sizeof *to);
   }
 }
 
