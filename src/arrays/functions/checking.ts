@@ -142,7 +142,10 @@ function checkedOptions(
 
 function kindFor(name: string, parameter: string): Kind | undefined {
   let own = kindsOf.get(name)
-  if (own === undefined) kindsOf.set(name, (own = new Map()))
+  if (own === undefined) {
+    own = new Map()
+    kindsOf.set(name, own)
+  }
   let kind = own.get(parameter)
   if (kind === undefined) {
     kind = kindOf.get(`${name}.${parameter}`) ?? kindOf.get(parameter) ?? ANYTHING
