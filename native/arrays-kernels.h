@@ -39,7 +39,7 @@ using BlockReduction = void (*)(void* out, const void* elements, size_t count);
 using ColumnReduction = void (*)(void* lanes, const uint8_t* const* rows, size_t first, size_t count, size_t columns);
 
 constexpr size_t kReducedBlock = 4096;
-constexpr size_t kReducedColumns = 256;
+constexpr size_t kReducedColumns = 128;
 
 enum Reduction : uint8_t { kSum, kProduct, kMinimum, kMaximum, kReductions };
 

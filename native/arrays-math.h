@@ -22,50 +22,75 @@ inline double doubleOf(uint64_t bits) {
   return value;
 }
 
-// exp(r) - 1 - r for |r| <= log(2) / 2.
+#if AETHER_INTRINSICS == 512
+typedef double EightDoubles __attribute__((vector_size(64)));
+typedef uint64_t EightWords __attribute__((vector_size(64)));
+inline EightWords bitsOf(EightDoubles values) { return (EightWords)values; }
+inline EightDoubles doubleOf(EightWords bits) { return (EightDoubles)bits; }
+#endif
+
+// exp(r) - 1 - r for |r| <= log(2) / 2. With c = r - (r coth(r / 2) - 2), which is r less a series of r^2, it is
+// r c / (2 - c): half the terms of a series of r itself, and fewer of them wait for each other.
 inline double expTail(double r) {
-  double q = 0x1.af390ba7e6f47p-26;
-  q = q * r + 0x1.2891d4ffbb0f9p-22;
-  q = q * r + 0x1.71de0d85293b8p-19;
-  q = q * r + 0x1.a019b8ca26fcfp-16;
-  q = q * r + 0x1.a01a01a7cebcdp-13;
-  q = q * r + 0x1.6c16c1789d1d7p-10;
-  q = q * r + 0x1.11111111109a6p-7;
-  q = q * r + 0x1.5555555553d37p-5;
-  q = q * r + 0x1.5555555555556p-3;
-  return r * r * 0.5 + r * r * r * q;
+  const double z = r * r, y = z * z;
+  const double high = (0x1.1566ab5c0cca8p-14 - 0x1.bbd53204bb10fp-20 * z) + 0x1.63f262586d051p-25 * y;
+  const double c = r - z * ((0x1.5555555555553p-3 - 0x1.6c16c16c0abe6p-9 * z) + y * high);
+  return r * c / (2 - c);
 }
 
 struct Exponent {
   double high, low;  // the rest, in two parts
-  uint64_t power;    // 2^k as bits
+  uint64_t power;    // k, where the bits of a number have its exponent
 };
 
 inline Exponent splitExponent(double x) {
   const double shifted = x * 0x1.71547652b82fep+0 + kRounder;
   const double k = shifted - kRounder;
-  return {x - k * 0x1.62e42feep-1, k * 0x1.a39ef35793c76p-33, (bitsOf(shifted) << 52) + 0x3ff0000000000000};
+  return {x - k * 0x1.62e42feep-1, k * 0x1.a39ef35793c76p-33, bitsOf(shifted) << 52};
 }
 
+// exp(x) - 1 but for the power: exp(x) = 2^k (1 + rest).
+inline double restOf(const Exponent& e) { return e.high + (expTail(e.high - e.low) - e.low); }
+
+// 2^(j / 8)
+constexpr double kEighths[] = {0x1p+0,
+                               0x1.172b83c7d517bp+0,
+                               0x1.306fe0a31b715p+0,
+                               0x1.4bfdad5362a27p+0,
+                               0x1.6a09e667f3bcdp+0,
+                               0x1.8ace5422aa0dbp+0,
+                               0x1.ae89f995ad3adp+0,
+                               0x1.d5818dcfba487p+0};
+
+// exp(x) of one number or a vector of them, as 2^(k / 8) exp(r). `powerOf` gives kEighths by the last three bits.
+template <class V, class PowerOf>
+inline V expOf(V x, PowerOf powerOf) {
+  const V shifted = x * 0x1.71547652b82fep+3 + kRounder;
+  const V k = shifted - kRounder;
+  const V r = (x - k * 0x1.62e42fecp-4) - k * 0x1.d1cf79abc9e3bp-35;
+  const auto bits = bitsOf(shifted);
+  const V power = powerOf(bits);
+  const V z = r * r;
+  // (exp(r) - 1 - r) / r^2 for |r| <= log(2) / 16, in pairs, of which few wait for each other.
+  const V high = (0x1.5555554e93acap-5 + 0x1.1111110e10556p-7 * r) + z * (0x1.6c1b7131a0993p-10 + 0x1.a01e2c15a33f3p-13 * r);
+  const V q = (0x1.000000000002ep-1 + 0x1.555555555556ap-3 * r) + z * high;
+  return doubleOf(bitsOf(power + power * (r + z * q)) + ((bits & ~uint64_t{7}) << 49));
+}
+
+constexpr double kExpMax = 708;
+
 struct Exp {
-  static bool fits(double x) { return __builtin_fabs(x) < 708; }
+  static bool fits(double x) { return __builtin_fabs(x) < kExpMax; }
   static double of(double x) {
-    const Exponent e = splitExponent(x);
-    const double r = e.high - e.low;
-    // The error of r is below its last place and counts.
-    const double error = (e.high - r) - e.low;
-    return (1 + (r + (expTail(r) + error))) * doubleOf(e.power);
+    return expOf(x, [](uint64_t bits) { return kEighths[bits & 7]; });
   }
   static double rest(double x) { return std::exp(x); }
 };
 
 inline double expm1Of(double x) {
   const Exponent e = splitExponent(x);
-  const double r = e.high - e.low;
-  const double error = (e.high - r) - e.low;
-  const double tail = expTail(r) + (error + error * r);
-  const double power = doubleOf(e.power);
-  return (power - 1) + (power * r + power * tail);
+  const double power = doubleOf(e.power + 0x3ff0000000000000);
+  return (power - 1) + power * restOf(e);
 }
 
 struct Expm1 {
@@ -254,7 +279,8 @@ struct Sinh {
 struct Cosh {
   static bool fits(double x) { return __builtin_fabs(x) < 700; }
   static double of(double x) {
-    const double t = Exp::of(__builtin_fabs(x));
+    const Exponent e = splitExponent(__builtin_fabs(x));
+    const double t = doubleOf(bitsOf(1 + restOf(e)) + e.power);
     return 0.5 * t + 0.5 / t;
   }
   static double rest(double x) { return std::cosh(x); }
@@ -288,15 +314,43 @@ struct Atan {
   static double rest(double x) { return std::atan(x); }
 };
 
-// One block, whose results are not written over its operands: those that do not fit are computed from them afterwards.
+// Returns whether there are some that do not fit.
 template <class Function>
-__attribute__((noinline)) void computeBlock(const double* from, double* to, size_t length) {
+inline bool computeAll(const double* __restrict from, double* __restrict to, size_t length) {
   uint64_t misfits = 0;
   for (size_t i = 0; i < length; i++) {
     to[i] = Function::of(from[i]);
     misfits |= Function::fits(from[i]) ? 0 : 1;
   }
-  if (misfits == 0) return;
+  return misfits != 0;
+}
+
+#if AETHER_INTRINSICS == 512
+// The compiler would load each power by itself; here one instruction finds eight in a register.
+template <>
+inline bool computeAll<Exp>(const double* __restrict from, double* __restrict to, size_t length) {
+  const __m512d powers = _mm512_loadu_pd(kEighths), most = _mm512_set1_pd(kExpMax);
+  __mmask8 misfits = 0;
+  const auto eight = [&](__m512d x) {
+    misfits |= _mm512_cmp_pd_mask(_mm512_abs_pd(x), most, _CMP_NLT_UQ);
+    return (__m512d)expOf((EightDoubles)x, [&](EightWords bits) {
+      return (EightDoubles)_mm512_permutexvar_pd((__m512i)bits, powers);
+    });
+  };
+  size_t i = 0;
+  for (; i + 8 <= length; i += 8) _mm512_storeu_pd(to + i, eight(_mm512_loadu_pd(from + i)));
+  if (i < length) {
+    const auto rest = static_cast<__mmask8>((1 << (length - i)) - 1);
+    _mm512_mask_storeu_pd(to + i, rest, eight(_mm512_maskz_loadu_pd(rest, from + i)));
+  }
+  return misfits != 0;
+}
+#endif
+
+// One block, whose results are not written over its operands: those that do not fit are computed from them afterwards.
+template <class Function>
+__attribute__((noinline)) void computeBlock(const double* __restrict from, double* __restrict to, size_t length) {
+  if (!computeAll<Function>(from, to, length)) return;
   for (size_t i = 0; i < length; i++)
     if (!Function::fits(from[i])) to[i] = Function::rest(from[i]);
 }
@@ -307,8 +361,8 @@ __attribute__((noinline)) void computeDoubles(ComputeBlock compute, double* out,
   double to[kMathBlock];
   for (size_t start = 0; start < count; start += kMathBlock) {
     const size_t length = count - start < kMathBlock ? count - start : kMathBlock;
-    compute(a + start, to, length);
-    __builtin_memcpy(out + start, to, length * sizeof *to);
+    compute(a + start, out == a ? to : out + start, length);
+    if (out == a) __builtin_memcpy(out + start, to, length * sizeof *to);
   }
 }
 

@@ -154,6 +154,8 @@ bool Program::read(Numbers* numbers, Memories* memories) {
   const auto steps = static_cast<size_t>(numbers->integer(0, 4096));
   const auto outputs = static_cast<size_t>(numbers->integer(0, 1024));
   if (!numbers->ok()) return false;
+  registers_.reserve(inputs + constants + steps);
+  steps_.reserve(steps);
   inputs_.resize(inputs);
   for (Span& input : inputs_) {
     input = memories->span(numbers, shape_);

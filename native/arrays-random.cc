@@ -1,4 +1,6 @@
-// Words of Philox 4x64-10 (Salmon et al., SC 2011): src/arrays/local/random/philox.ts is the twin.
+// Words of Philox 4x64-10 (Salmon et al., SC 2011) and normal numbers of them: philox.ts and normal.ts in
+// src/arrays/local/random are the twins.
+#include <cmath>
 #include <cstring>
 
 #include "arrays.h"
@@ -50,6 +52,66 @@ static napi_value PhiloxBlocks(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-void registerArrayRandom(napi_env env, napi_value exports) { define(env, exports, "philoxBlocks", PhiloxBlocks); }
+constexpr size_t kLayers = 256;
+
+// Of a ziggurat, each for all layers.
+struct Layers {
+  double widths[kLayers], inside[kLayers], heights[kLayers];
+};
+
+static double unitOf(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
+
+// Makes numbers of words as far as both reach. Where a number is in the tail, or needs a word that is not there, it
+// stops before it.
+static void normalNumbers(const Layers& layers, const uint8_t* words, size_t& wordCount, uint8_t* numbers,
+                          size_t& numberCount) {
+  const auto wordAt = [&](size_t at) {
+    uint64_t word;
+    memcpy(&word, words + at * sizeof word, sizeof word);
+    return word;
+  };
+  size_t at = 0, made = 0;
+  for (size_t next = 0; made < numberCount && next < wordCount;) {
+    const uint64_t word = wordAt(next++);
+    const size_t layer = word & 0xff;
+    const auto place = static_cast<double>(static_cast<int64_t>(word >> 9 & 0xfffffffffffff));
+    const double size = place * layers.widths[layer];
+    const double x = (word & 0x100) == 0 ? size : -size;
+    if (place >= layers.inside[layer]) {
+      if (layer == 0 || next == wordCount) break;
+      const double lower = layers.heights[layer];
+      const double height = (layers.heights[layer - 1] - lower) * unitOf(wordAt(next++)) + lower;
+      if (!(height < std::exp(-0.5 * x * x))) continue;
+    }
+    memcpy(numbers + made++ * sizeof x, &x, sizeof x);
+    at = next;
+  }
+  wordCount = at;
+  numberCount = made;
+}
+
+// normalNumbers(layers, words, numbers, counts): counts gets how many words were taken, and how many numbers made.
+static napi_value NormalNumbers(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const Bytes layerBytes = arguments.bytes(0, "layers");
+  const Bytes words = arguments.bytes(1, "words");
+  const Bytes numbers = arguments.bytes(2, "numbers");
+  const Bytes counts = arguments.bytes(3, "counts");
+  if (arguments.ok() && layerBytes.length != sizeof(Layers)) arguments.fail("layers", "must have 6,144 bytes");
+  if (arguments.ok() && counts.length != 8) arguments.fail("counts", "must have 8 bytes");
+  if (!arguments.ok()) return nullptr;
+  Layers layers;
+  memcpy(&layers, layerBytes.data, sizeof layers);
+  size_t wordCount = words.length / 8, numberCount = numbers.length / 8;
+  normalNumbers(layers, words.data, wordCount, numbers.data, numberCount);
+  const uint32_t both[] = {static_cast<uint32_t>(wordCount), static_cast<uint32_t>(numberCount)};
+  memcpy(counts.data, both, sizeof both);
+  return nullptr;
+}
+
+void registerArrayRandom(napi_env env, napi_value exports) {
+  define(env, exports, "philoxBlocks", PhiloxBlocks);
+  define(env, exports, "normalNumbers", NormalNumbers);
+}
 
 }  // namespace aether

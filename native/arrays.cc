@@ -79,8 +79,7 @@ Memories::Memories(Arguments* arguments, size_t index) {
   for (uint32_t each = 0; areTyped && each < length; each++)
     areTyped = napi_get_element(arguments->env, list, each, &values[each]) == napi_ok;
   for (uint32_t each = 0; areTyped && each < length; each++)
-    areTyped = napi_is_typedarray(arguments->env, values[each], &areTyped) == napi_ok && areTyped &&
-               bytesOf(arguments->env, values[each], &memories_[each]);
+    areTyped = typedBytesOf(arguments->env, values[each], &memories_[each]);
   if (areTyped) return;
   memories_.clear();
   bool pending = false;

@@ -227,18 +227,22 @@ Int32s Arguments::int32s(size_t index, const char* name) {
 }
 
 // The same of what Node-API knows by itself.
+// Of anything else the call fails, so nothing is asked before.
+bool typedBytesOf(napi_env env, napi_value value, Bytes* out) {
+  napi_typedarray_type type = napi_uint8_array;
+  size_t length = 0;
+  void* data = nullptr;
+  if (napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr) != napi_ok) return false;
+  static const size_t widths[] = {1, 1, 1, 2, 2, 4, 4, 4, 8, 8, 8};
+  if (static_cast<size_t>(type) >= sizeof widths / sizeof *widths) return false;
+  *out = {static_cast<uint8_t*>(data), length * widths[type]};
+  return true;
+}
+
 static bool plainBytesOf(napi_env env, napi_value value, Bytes* out) {
   bool is = false;
   void* data = nullptr;
-  if (napi_is_typedarray(env, value, &is) == napi_ok && is) {
-    napi_typedarray_type type = napi_uint8_array;
-    size_t length = 0;
-    if (napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr) != napi_ok) return false;
-    static const size_t widths[] = {1, 1, 1, 2, 2, 4, 4, 4, 8, 8, 8};
-    if (static_cast<size_t>(type) >= sizeof widths / sizeof *widths) return false;
-    *out = {static_cast<uint8_t*>(data), length * widths[type]};
-    return true;
-  }
+  if (typedBytesOf(env, value, out)) return true;
   if (napi_is_dataview(env, value, &is) == napi_ok && is) {
     size_t length = 0;
     if (napi_get_dataview_info(env, value, &length, &data, nullptr, nullptr) != napi_ok) return false;

@@ -105,6 +105,8 @@ class Arguments {
 };
 
 bool bytesOf(napi_env env, napi_value value, Bytes* out);
+// Only of a typed array.
+bool typedBytesOf(napi_env env, napi_value value, Bytes* out);
 
 // Take the space of a range of a memory object now: 0 or an errno (reserve.cc). On any thread.
 int reserveRange(int descriptor, double offset, double length);

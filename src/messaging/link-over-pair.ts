@@ -28,6 +28,7 @@ export function linkOverPair(connected: ConnectedPair, end: LinkEnd, context: De
     setImmediate(() => setImmediate(() => context.release()))
   }
   const owner: LinkOwner = {
+    alarm: context.loop,
     departures: context.departures,
     wakeSoon: (link) => (place === undefined ? context.loop.wake(link) : place.wakeSoon()),
     hold: () => {

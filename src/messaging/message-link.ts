@@ -18,6 +18,14 @@ export type MessageHandler = (
   kind: number,
 ) => void
 
+/** @internal What ends the sleep of a thread that blocks on links; those over one device share it. */
+export interface Alarm {
+  /** Readable once it rings. */
+  readonly descriptor: number
+  /** It is readable: it may ring again. The event loop will look, too. */
+  rang(): void
+}
+
 /**
  * Messages in both directions between two ends, in order, each once, through a ring in the receiver's memory. RPC,
  * collectives and connections work over any kind of link.
@@ -83,6 +91,11 @@ export interface MessageLink {
    * that block, whose timers do not run. Default: nothing is due.
    */
   attend?(nowMs: number): void
+  /**
+   * @internal For a thread that blocks, before it polls for the last time and sleeps: what comes next rings the alarm.
+   * Undefined, or missing, if nothing does.
+   */
+  arm?(): Alarm | undefined
   /** Deliver no more messages after the present one; they stay in the ring and hold the sender back. */
   pause(): void
   /** Deliver messages again, from the next turn or poll on. */

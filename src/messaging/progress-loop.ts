@@ -1,6 +1,7 @@
 import { LookBudget } from '../runtime/index.ts'
 import type { CompletionChannel, CompletionQueue } from '../verbs/index.ts'
 import type { CompletionMode } from './link-options.ts'
+import type { Alarm } from './message-link.ts'
 
 /** An object that the loop looks after. */
 export interface Progressing {
@@ -47,7 +48,7 @@ class Attended {
  * Has connections of one thread looked at from its event loop: those awake in each turn, those asleep when the
  * completion channel says so. Before one goes to sleep, it arms its queue and looks once more.
  */
-export class ProgressLoop {
+export class ProgressLoop implements Alarm {
   readonly #channel: CompletionChannel
   readonly #all = new Map<CompletionQueue, Attended>()
   readonly #awake = new Set<Attended>()
@@ -86,6 +87,15 @@ export class ProgressLoop {
     this.#schedule()
   }
 
+  get descriptor(): number {
+    return this.#channel.descriptor
+  }
+
+  rang(): void {
+    this.#hear()
+    this.#schedule()
+  }
+
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
@@ -120,6 +130,12 @@ export class ProgressLoop {
 
   readonly #rung = (): void => {
     this.#cancel = undefined
+    this.#hear()
+    if (this.#all.size > 0) this.#listen()
+    if (!this.#scheduled) this.#turn()
+  }
+
+  #hear(): void {
     const nowMs = performance.now()
     for (const queue of this.#channel.drain()) {
       const attended = this.#all.get(queue)
@@ -127,7 +143,5 @@ export class ProgressLoop {
       if (!this.#awake.has(attended)) attended.wakes(nowMs)
       this.#awake.add(attended)
     }
-    if (this.#all.size > 0) this.#listen()
-    if (!this.#scheduled) this.#turn()
   }
 }

@@ -17,6 +17,7 @@ import type { LinkEnd } from './link-end.ts'
 import { type CompletionTaker, RECEIVE_ID, type SharingLink } from './link-receives.ts'
 import type { VerbsLending } from './memory-lending.ts'
 import type { RemoteAddress } from './memory-range.ts'
+import type { Alarm } from './message-link.ts'
 import { PeerProbe } from './peer-probe.ts'
 import type { Progressing } from './progress-loop.ts'
 import type { RingCarrier, RingReceiver } from './ring-carrier.ts'
@@ -39,6 +40,8 @@ export interface LinkOwner {
    * program's own.
    */
   hold?(): () => void
+  /** Rings for the queue of the link once that is armed. */
+  readonly alarm?: Alarm
   /** The order among links over this device. */
   readonly departures?: Departures
 }

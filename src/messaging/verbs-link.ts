@@ -7,7 +7,7 @@ import type { CompletionMode } from './link-options.ts'
 import { type MemoryLending, VerbsLending } from './memory-lending.ts'
 import type { LocalRange, RegisteredBuffer, RemoteAddress } from './memory-range.ts'
 import { checkRemote } from './memory-range.ts'
-import type { MessageLink } from './message-link.ts'
+import type { Alarm, MessageLink } from './message-link.ts'
 import { RingLink } from './ring-link.ts'
 import { RingProtocol } from './ring-protocol.ts'
 import { sendLimiter } from './send-limit.ts'
@@ -24,6 +24,7 @@ export class VerbsLink extends RingLink implements MessageLink {
   /** What the peer sent along beside this room's own data, padded with zeros. */
   readonly privateData: Uint8Array
   readonly #end: LinkEnd
+  readonly #alarm: Alarm | undefined
   readonly #carrier: VerbsCarrier
 
   /**
@@ -54,6 +55,7 @@ export class VerbsLink extends RingLink implements MessageLink {
     this.closeTimeoutMs = settings.closeTimeoutMs
     this.privateData = privateData
     this.#end = end
+    this.#alarm = settings.completion === 'polling' ? undefined : owner.alarm
     this.#carrier = carrier
     carrier.attach(this, ring)
   }
@@ -78,6 +80,12 @@ export class VerbsLink extends RingLink implements MessageLink {
   attend(nowMs: number): void {
     if (typeof nowMs !== 'number') throw mustBe('nowMs', 'a time of performance.now()', nowMs)
     this.#carrier.attend(nowMs)
+  }
+
+  /** @internal */
+  arm(): Alarm | undefined {
+    if (this.#alarm !== undefined) this.queue.arm()
+    return this.#alarm
   }
 
   // ---- memory

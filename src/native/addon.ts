@@ -518,6 +518,12 @@ export interface Addon {
   reduceArray(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
   /** Blocks of Philox 4x64-10 from the counter on, into all of `words`: 16, 32, and a multiple of 32 bytes. */
   philoxBlocks(key: Uint32Array, counter: Uint32Array, words: Uint32Array): void
+  /**
+   * Standard normal numbers from 64-bit words, as far as both reach. It stops before a number of the tail, and before
+   * one that needs more words. `layers` are the widths, inner places and heights of 256 layers. `counts` gets how many
+   * words were taken, and how many numbers were made.
+   */
+  normalNumbers(layers: Float64Array, words: Uint32Array, numbers: Float64Array, counts: Uint32Array): void
   /** Sort lines of neighbouring elements, or the indices of their elements; equal ones keep their order. */
   sortArray(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
   /** Take elements by index or by a mask. Returns how many there were, or -1 if an index was outside. */

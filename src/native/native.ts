@@ -94,6 +94,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'runArrayProgram',
   'reduceArray',
   'philoxBlocks',
+  'normalNumbers',
   'sortArray',
   'selectFromArray',
   'multiplyMatrices',

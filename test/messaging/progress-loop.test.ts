@@ -139,6 +139,13 @@ test('one that is woken by its program looks again without the channel', async (
   assert.equal(await scene.looksUntilAsleep(), looksOf(0))
 })
 
+test('what rang for a thread that blocked is looked at in the next turn', async (t) => {
+  const scene = new Scene(t, 'events')
+  await scene.looksUntilAsleep()
+  scene.loop.rang()
+  assert.equal(await scene.looksUntilAsleep(), looksOf(0))
+})
+
 test('without anybody to look after it leaves the channel alone', async (t) => {
   const scene = new Scene(t, 'events')
   await scene.looksUntilAsleep()

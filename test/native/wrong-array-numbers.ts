@@ -66,6 +66,12 @@ const values = [
 /** What each function's parameters may be. Each call has the next number in turn replaced by the next value. */
 export const arrayCalls: Readonly<Record<string, readonly (() => unknown)[]>> = {
   arrayKernels: [],
+  normalNumbers: [
+    () => new Float64Array(768),
+    () => new Uint32Array(8),
+    () => new Float64Array(4),
+    () => new Uint32Array(2),
+  ],
   philoxBlocks: [() => new Uint32Array(4), () => new Uint32Array(8), () => new Uint32Array(16)],
   ...Object.fromEntries(
     Object.entries(right).map(([name, own]) => {

@@ -213,6 +213,7 @@ class MemoryCarrier implements RingCarrier {
 
 /** One end of a pair in plain memory. */
 export class MemoryLink extends RingLink implements MessageLink {
+  arm?: NonNullable<MessageLink['arm']>
   readonly #carrier: MemoryCarrier
 
   constructor(carrier: MemoryCarrier, peer: MemoryCarrier, options: Partial<RingLinkOptions> = {}) {

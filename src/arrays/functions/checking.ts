@@ -141,8 +141,22 @@ function checkedOptions(
 }
 
 function kindFor(name: string, parameter: string): Kind | undefined {
-  return kindOf.get(`${name}.${parameter}`) ?? kindOf.get(parameter)
+  let own = kindsOf.get(name)
+  if (own === undefined) {
+    own = new Map()
+    kindsOf.set(name, own)
+  }
+  let kind = own.get(parameter)
+  if (kind === undefined) {
+    kind = kindOf.get(`${name}.${parameter}`) ?? kindOf.get(parameter) ?? ANYTHING
+    own.set(parameter, kind)
+  }
+  return kind === ANYTHING ? undefined : kind
 }
+
+const ANYTHING: Kind = { words: '', fits: () => true }
+/** By function and parameter: a text of both would be made for each operand of each call. */
+const kindsOf = new Map<string, Map<string, Kind>>()
 
 function check(name: string, parameter: string, value: unknown): void {
   const kind = kindFor(name, parameter)

@@ -72,3 +72,15 @@ export function philoxNatively(key: Uint32Array, counter: Uint32Array, words: Ui
   native.philoxBlocks(key, counter, words)
   return true
 }
+
+/** Normal numbers of words, of which `counts` gets how many were taken and made; `normal.ts` has the twin. */
+export function normalsNatively(
+  layers: Float64Array,
+  words: Uint32Array,
+  numbers: Float64Array,
+  counts: Uint32Array,
+): boolean {
+  if (kernels() === undefined) return false
+  native.normalNumbers(layers, words, numbers, counts)
+  return true
+}

@@ -1,9 +1,9 @@
-import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { hashText } from '../../collectives/index.ts'
-import { ArgumentError, ClosedError, TimeoutError } from '../../native/index.ts'
+import { ArgumentError, ClosedError, native, TimeoutError } from '../../native/index.ts'
 import { type WaitDescription, WatchedWait, watchWaits } from '../../profiling/index.ts'
-import type { MessageLink } from '../message-link.ts'
+import { LookBudget } from '../../runtime/index.ts'
+import type { Alarm, MessageLink } from '../message-link.ts'
 import type { AgreementCall } from './agreement.ts'
 import { agreementSizeMax } from './agreement-message.ts'
 import { Agreements, excludedError } from './agreements.ts'
@@ -22,11 +22,11 @@ import { type ChannelOwner, PeerChannel } from './peer-channel.ts'
 const TICK_MS = 50
 /** One in this many looks includes all peers and the clock. */
 const LOOKS = 256
-/** Looks without anything new before a thread that waits lets others run, and for how long. */
-const SPINS = 2000
-/** The same where this machine has fewer processors than ranks: the one that is awaited may need this one. */
-const SPINS_CROWDED = 256
-const PROCESSORS = availableParallelism()
+/** One in this many looks without anything new includes whether it goes on. */
+const IDLE_LOOKS = 16
+/** The longest sleep that a message ends: timers and the news of the group are looked at as often. */
+const SLEEP_MS = 1
+/** The same where none does. */
 const NAP_MS = 0.05
 const CLOSED_GROUPS_MAX = 4096
 
@@ -67,6 +67,8 @@ export class Hub implements ChannelOwner {
   /** Called now and then by a thread that waits. */
   onSpin: (nowMs: number) => void = () => {}
   readonly #nap = new Int32Array(new SharedArrayBuffer(4))
+  /** Of threads that block. */
+  readonly #budget = new LookBudget()
   #timer: NodeJS.Timeout | undefined
   /** Ends what the watchdog looks at. */
   #unwatch: (() => void) | undefined
@@ -255,26 +257,52 @@ export class Hub implements ChannelOwner {
   ): void {
     const startedMs = performance.now()
     let watched: WatchedWait | undefined
-    const here = channels.filter(({ link }) => link.throughSharedMemory === true)
-    const spins = here.length < PROCESSORS ? SPINS : SPINS_CROWDED
+    const budget = this.#budget
     this.flush()
     try {
       for (let looks = 1, idle = 0; !over(); looks += 1) {
-        idle = channels.reduce(look, 0) > 0 ? 0 : idle + 1
-        if (looks % LOOKS !== 0) continue
+        if (channels.reduce(look, 0) > 0) {
+          idle = 0
+          if (budget.isLooking) budget.found(performance.now())
+        } else idle += 1
+        const isDue = looks % LOOKS === 0
+        if (!isDue && (idle === 0 || idle % IDLE_LOOKS !== 0)) continue
         const nowMs = performance.now()
+        const alarms = idle === 0 || budget.looksOn(nowMs) ? undefined : this.#arm()
+        if (alarms === undefined && !isDue) continue
         if (this.#lookAtAll(nowMs) > 0) idle = 0
-        if (nowMs - startedMs > timeoutMs && !over())
-          throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
-        if (idle < spins) continue
+        if (over()) break
+        if (nowMs - startedMs > timeoutMs) throw new TimeoutError(`${what()} did not happen within ${timeoutMs} ms`)
+        if (alarms === undefined || idle === 0) continue
         watched ??= describe && new WatchedWait(describe)
         watched?.look()
-        Atomics.wait(this.#nap, 0, 0, NAP_MS)
+        this.#sleep(alarms)
       }
     } finally {
+      budget.leave()
       watched?.end()
       this.flush()
     }
+  }
+
+  /** What ends a sleep from now on; nothing if there is a link that cannot. */
+  #arm(): Alarm[] {
+    const alarms = new Set<Alarm | undefined>()
+    for (const { channel } of this.#peers.values()) if (channel.link.open) alarms.add(channel.link.arm?.())
+    return alarms.has(undefined) ? [] : ([...alarms] as Alarm[])
+  }
+
+  #sleep(alarms: readonly Alarm[]): void {
+    if (alarms.length === 0) {
+      Atomics.wait(this.#nap, 0, 0, NAP_MS)
+      return
+    }
+    const sinceMs = performance.now()
+    const descriptors = Int32Array.from(alarms, ({ descriptor }) => descriptor)
+    const ready = new Int32Array(alarms.length)
+    if (native.poll(descriptors, ready, alarms.length, SLEEP_MS) === 0) return
+    this.#budget.slept(performance.now() - sinceMs)
+    for (const [index, alarm] of alarms.entries()) if (ready[index] !== 0) alarm.rang()
   }
 
   /**

@@ -5,9 +5,11 @@ import { performance } from 'node:perf_hooks'
 import process from 'node:process'
 import test, { type TestContext } from 'node:test'
 import { openPeers, type PeerAddress, type PeerGroup, type Peers } from '../../../src/messaging/index.ts'
+import type { Alarm } from '../../../src/messaging/message-link.ts'
 import { Hub, type HubOwner } from '../../../src/messaging/peers/hub.ts'
 import { peerLimits } from '../../../src/messaging/peers/limits.ts'
 import type { PeerChannel } from '../../../src/messaging/peers/peer-channel.ts'
+import { native } from '../../../src/native/index.ts'
 import { type MemoryLink, memoryLinks } from '../../support/memory-links.ts'
 import { Mesh } from './mesh.ts'
 
@@ -146,6 +148,35 @@ test('a message that comes in the very look that finds the time over is received
   peers[1].get(0)!.sendSync(Uint8Array.of(42))
   assert.deepEqual(peers[0].get(1)!.receiveSync({ timeoutMs: 100 }), Uint8Array.of(42))
   t.mock.restoreAll()
+  await Promise.all(peers.map((each) => each.close()))
+})
+
+test('a thread that waits arms its links, looks once more, and sleeps until one of them rings', async (t) => {
+  const { peers, links } = await pair()
+  const [readEnd, writeEnd] = native.createPipe()
+  t.after(() => [readEnd, writeEnd].map((end) => native.closeDescriptor(end)))
+  let looks = 0
+  let looksAfterArming = 0
+  const poll = links[0].poll.bind(links[0])
+  t.mock.method(links[0], 'poll', () => {
+    looks += 1
+    return poll()
+  })
+  const alarm: Alarm = {
+    descriptor: readEnd,
+    rang: () => {
+      looksAfterArming = looks
+      native.drainPipe(readEnd)
+      peers[1].get(0)!.sendSync(Uint8Array.of(42))
+    },
+  }
+  links[0].arm = () => {
+    looks = 0
+    native.ringPipe(writeEnd)
+    return alarm
+  }
+  assert.deepEqual(peers[0].get(1)!.receiveSync({ timeoutMs }), Uint8Array.of(42))
+  assert.equal(looksAfterArming, 1)
   await Promise.all(peers.map((each) => each.close()))
 })
 

@@ -1,3 +1,4 @@
+import { normalsNatively } from '../../kernels/native.ts'
 import type { WordStream } from './word-stream.ts'
 import { zigguratEdges } from './ziggurat-edges.ts'
 
@@ -9,6 +10,8 @@ import { zigguratEdges } from './ziggurat-edges.ts'
  * others take further words: for a height in the layer, or for the tail beyond the lowest layer's edge.
  */
 interface Layers {
+  /** The three of them, one behind the other. */
+  readonly table: Float64Array
   /** Place to number: the width of a layer over the number of places. */
   readonly widths: Float64Array
   /** Places below this lie under the curve. */
@@ -26,10 +29,28 @@ const LOWEST_INSIDE_23 = 7838188
 let layers64: Layers | undefined
 let layers32: Layers | undefined
 
-/** Fills `target` with standard normal numbers. */
-export function fillNormal64(stream: WordStream, target: Float64Array): void {
+/** Fills `target` with standard normal numbers. `natively`: the kernel; its twin is what it leaves. */
+export function fillNormal64(
+  stream: WordStream,
+  target: Float64Array,
+  natively: typeof normalsNatively = normalsNatively,
+): void {
   layers64 ??= layersOf(52, LOWEST_INSIDE_52, (value) => value)
-  for (let index = 0; index < target.length; index += 1) target[index] = normal64(stream, layers64)
+  const { table } = layers64
+  const counts = new Uint32Array(2)
+  let index = 0
+  let isNative = true
+  const takeMany = (words: Uint32Array): number => {
+    isNative = natively(table, words, target.subarray(index), counts)
+    if (!isNative) return 0
+    index += counts[1]!
+    return counts[0]!
+  }
+  while (index < target.length) {
+    if (isNative) stream.takeMany(takeMany)
+    // The kernel stops before a number of the tail, and at the last words of a block.
+    if (index < target.length) target[index++] = normal64(stream, layers64)
+  }
 }
 
 function normal64(stream: WordStream, layers: Layers): number {
@@ -96,12 +117,18 @@ function tail32(stream: WordStream, negative: boolean): number {
 function layersOf(placeBits: number, lowestInside: number, round: (value: number) => number): Layers {
   const edges = zigguratEdges()
   const places = 2 ** placeBits
-  const inside = new Float64Array(LAYERS)
+  const table = new Float64Array(3 * LAYERS)
+  const [widths, inside, heights] = [0, 1, 2].map((at) => table.subarray(at * LAYERS, (at + 1) * LAYERS)) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ]
   inside[0] = lowestInside
   for (let layer = 2; layer < LAYERS; layer += 1)
     inside[layer] = roundToEven((edges[layer - 1]! / edges[layer]!) * places)
-  const heights = edges.map((edge, layer) => round(layer === 0 ? 1 : Math.exp(-0.5 * edge * edge)))
-  return { widths: edges.map((edge) => round(edge / places)), inside, heights }
+  heights.set(edges.map((edge, layer) => round(layer === 0 ? 1 : Math.exp(-0.5 * edge * edge))))
+  widths.set(edges.map((edge) => round(edge / places)))
+  return { table, widths, inside, heights }
 }
 
 function roundToEven(value: number): number {

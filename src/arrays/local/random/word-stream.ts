@@ -72,6 +72,12 @@ export class WordStream {
     return this.words.subarray(at, this.#at)
   }
 
+  /** Gives `take` words that lie one after another in memory, and goes on behind as many as it says that it took. */
+  takeMany(take: (words: Uint32Array) => number): void {
+    if (this.#at === this.#end) this.#refill()
+    this.#at += 2 * take(this.words.subarray(this.#at, this.#end))
+  }
+
   /** Takes 32 bits: both halves of a word one after the other, whatever `next` takes in between. */
   next32(): number {
     const half = this.#half
