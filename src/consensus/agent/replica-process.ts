@@ -26,6 +26,12 @@ export interface ReplicaProcessOptions extends Omit<ReplicaAgentData, 'toAgent' 
   readonly onSay: (to: number, card: ReplicaCard) => void
 }
 
+/** What a program does with its replica, wherever that runs. */
+export type ReplicaPort = Pick<ReplicaProcess, keyof ReplicaProcess>
+
+/** Starts a replica. */
+export type StartReplica = (options: ReplicaProcessOptions) => Promise<ReplicaPort>
+
 const RING_BYTES = 2 ** 20
 /** Records that are handed over before the event loop has its turn. */
 const RECORDS_PER_TURN = 2048

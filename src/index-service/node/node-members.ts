@@ -1,15 +1,15 @@
-import type { RegionGroup } from '../../dsm/index.ts'
 import type { NodeCard } from './index-contract.ts'
+import type { NodeGroup } from './node-host.ts'
 
 /** How the nodes of an index know of each other: each tells its card to the members of its group. */
 export class NodeMembers {
-  readonly #group: RegionGroup
+  readonly #group: NodeGroup
   readonly #topic: string
   #own: NodeCard
   readonly #cards = new Map<number, NodeCard>()
   readonly #stops: (() => void)[]
 
-  constructor(group: RegionGroup, name: string, own: NodeCard) {
+  constructor(group: NodeGroup, name: string, own: NodeCard) {
     this.#group = group
     this.#topic = `index/${name}`
     this.#own = own
