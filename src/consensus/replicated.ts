@@ -423,6 +423,22 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     return await this.#process!.transfer(id)
   }
 
+  /**
+   * @internal Vote no more, once another replica that follows votes instead. False if none does in time: it votes on.
+   * Either way the log is followed until {@link close}.
+   */
+  async giveUpVote(timeoutMs: number): Promise<boolean> {
+    this.#checkOpen()
+    const isDone = await this.#process!.leave(timeoutMs, true)
+    if (!isDone) this.voteAgain()
+    return isDone
+  }
+
+  /** @internal It may vote again after {@link giveUpVote}. */
+  voteAgain(): void {
+    if (!this.closed) this.#process!.stay()
+  }
+
   /** Leave. What was proposed and has no answer rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()

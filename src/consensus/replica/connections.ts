@@ -53,6 +53,8 @@ export interface Peer {
   isDead: boolean
   /** It has asked to vote no more. */
   isLeaving: boolean
+  /** It leaves once another votes in its place, and not before. */
+  isPatient: boolean
 }
 
 interface ConnectionsEvents {
@@ -151,6 +153,12 @@ export class Connections implements Iterable<Peer> {
 
   isLeaving(id: number): boolean {
     return this.#peers.get(id)?.isLeaving === true
+  }
+
+  /** It is to be replaced, and votes until then. */
+  waitsToLeave(id: number): boolean {
+    const peer = this.#peers.get(id)
+    return peer !== undefined && peer.isLeaving && peer.isPatient && !peer.isDead
   }
 
   /** The highest term that was promised anywhere, as far as is known. */
@@ -295,8 +303,9 @@ export class Connections implements Iterable<Peer> {
       this.#drop(before)
     }
     const link = this.#newLink()
-    const { counter = -1, silent = 0, taken = 0, promise = 0, left = 0, check = 0n, isLeaving = false } = before ?? {}
-    const known = { counter, silent, taken, promise, left, check, isLeaving }
+    const { counter = -1, silent = 0, taken = 0, promise = 0, left = 0, check = 0n } = before ?? {}
+    const { isLeaving = false, isPatient = false } = before ?? {}
+    const known = { counter, silent, taken, promise, left, check, isLeaving, isPatient }
     const unseen = { lookedNs: Number.NEGATIVE_INFINITY, aliveNs: Number.NEGATIVE_INFINITY, isLooking: false }
     this.#peers.set(id, { id, link, attempt, frame: -1, ...known, ...unseen, durable: undefined, isDead: false })
     const frame = this.#frameFor(id)

@@ -119,6 +119,8 @@ export class Replica {
   /** Proposals that the leader had no room for. */
   readonly #unsent: Uint8Array[] = []
   #leaving: (() => void) | undefined
+  /** It leaves only once another votes in its place. */
+  #isPatient = false
   /** More is on the disk than the leader was told. */
   #mustReport = false
   /** It says nothing before: see `graceNsOf`. */
@@ -311,10 +313,22 @@ export class Replica {
     return true
   }
 
-  /** Vote no more, so that the others need not find out that this replica has ended. Calls `done` once that is so. */
-  leave(done: () => void): void {
+  /**
+   * Vote no more, so that the others need not find out that this replica has ended. Calls `done` once that is so.
+   * `isPatient`: not before another votes in its place. With fewer voters, the next death might be one too many.
+   */
+  leave(done: () => void, isPatient: boolean = false): void {
     this.#leaving = done
+    this.#isPatient = isPatient
     this.#tryToLeave()
+  }
+
+  /** It does not leave after all, or may vote again. */
+  stay(): void {
+    const done = this.#leaving
+    this.#leaving = undefined
+    for (const { link } of this.#connections) if (link.isUp) link.send(MessageType.Leave, LEAVES_NOT)
+    done?.()
   }
 
   // ---- running
@@ -374,8 +388,11 @@ export class Replica {
     } else if (type === MessageType.Snapshot)
       this.#fetchSnapshot(peer, JSON.parse(Buffer.from(bytes).toString()) as SnapshotOffer)
     else if (type === MessageType.Campaign) this.#campaign()
-    else if (type === MessageType.Leave) peer.isLeaving = true
-    else if (type === MessageType.Durable) {
+    else if (type === MessageType.Leave) {
+      // Releases before said nothing more, and were not patient.
+      peer.isLeaving = bytes[0] !== LEAVES_NOT[0]
+      peer.isPatient = bytes[0] === LEAVES_ONCE_REPLACED[0]
+    } else if (type === MessageType.Durable) {
       peer.durable = { term: numberAt(bytes, 0), index: numberAt(bytes, 8) }
       this.#leader?.reported(peer.id, peer.durable.term, peer.durable.index)
     }
@@ -685,7 +702,11 @@ export class Replica {
     if (!leader.isReady) return
     const isGone = ({ id }: Voter): boolean =>
       this.#connections.isDead(id) || this.#connections.isLeaving(id) || this.#isAbsent(id)
-    const gone = voters.find(isGone) ?? this.#surplus(voters)
+    const isPatient = ({ id }: Voter): boolean => this.#connections.waitsToLeave(id)
+    const gone =
+      voters.find((voter) => isGone(voter) && !isPatient(voter)) ??
+      this.#surplus(voters) ??
+      voters.find((voter) => voters.length > votersWanted && isPatient(voter))
     const living = voters.filter((voter) => !isGone(voter))
     const learners = [...leader.acceptors.values()].filter(
       ({ id, isHeld, counted }) =>
@@ -742,7 +763,8 @@ export class Replica {
     } else if (!isIn || others.length === 0) {
       this.#leaving = undefined
       done()
-    } else if (this.#leader === undefined) this.#linkToLeader()?.send(MessageType.Leave, NOTHING)
+    } else if (this.#leader === undefined)
+      this.#linkToLeader()?.send(MessageType.Leave, this.#isPatient ? LEAVES_ONCE_REPLACED : NOTHING)
     else this.#handOver(others, done)
   }
 
@@ -783,6 +805,9 @@ export class Replica {
 }
 
 const NOTHING = new Uint8Array()
+/** What a replica says of its leaving, if not that it leaves. */
+const LEAVES_NOT = Uint8Array.of(0)
+const LEAVES_ONCE_REPLACED = Uint8Array.of(1)
 
 function numbers(...values: readonly number[]): Uint8Array {
   return new Uint8Array(Float64Array.from(values).buffer)

@@ -70,7 +70,7 @@ const LOOK_MS = 250
  * 1. A member that is to hold it opens it, and follows its log. When it has everything, its card says so.
  * 2. Once the cards of all that are to hold it say so, one that is not to hold it any more leaves the log. Of several,
  *    the one with the lowest rank does; the next one waits until that one has been replaced: see {@link mayLeave}.
- * 3. The log then lacks a voter, and one that follows takes its place.
+ *    It votes until another votes in its place: the one that follows. If there is none, it stays.
  *
  * So a shard always has as many replicas as voters are wanted, and at least a majority of them votes. Leaders are
  * spread over the holders: one that leads a shard which another is to lead hands it over, one at a time.
@@ -389,7 +389,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
         replica !== undefined &&
         mayLeave(this.rank, { holders, have: this.#have(shard), voters: replica.voters })
       )
-        this.#change(shard, this.#closeShard(shard))
+        this.#change(shard, this.#leaveShard(shard))
     }
     this.#spreadLeaders()
   }
@@ -481,6 +481,16 @@ export class IndexNode implements IndexPort, AsyncDisposable {
         return node.changeListener === undefined ? undefined : changed
       },
     }
+  }
+
+  /** Leave a shard that others are to hold. */
+  async #leaveShard(shard: number): Promise<void> {
+    const replica = this.#replicas.get(shard)!
+    // Else fewer would vote for a while, and the next death might be one too many. The next look tries again.
+    if (!(await replica.giveUpVote())) return
+    // Members may have come or gone meanwhile.
+    if (this.#holders(shard).includes(this.rank)) replica.voteAgain()
+    else await this.#closeShard(shard)
   }
 
   /** The others know first, so that no one asks for it here. One that is over has nothing to answer. */

@@ -93,6 +93,8 @@ const PROPOSE_MS = 30_000
 /** How long calls that came may take when the node leaves the shard. */
 const DRAIN_MS_MAX = 5000
 const DRAIN_LOOK_MS = 5
+/** How long it waits that another votes in its place. */
+const REPLACED_MS_MAX = 1000
 const BACKUP_LIMITS: CallLimits = { timeoutMs: 30_000, signal: undefined }
 
 /** A node's replica of a shard, which it reads itself and changes through the log. */
@@ -451,6 +453,16 @@ export class ShardReplica implements ShardPort {
   /** Let another rank lead. False if it cannot, or this one does not. @throws ConsensusError */
   transferLeadership(rank: number): Promise<boolean> {
     return this.#replicated.transferLeadership(rank)
+  }
+
+  /** Vote no more, once another node votes instead. False if none does in time: it votes on. @throws ConsensusError */
+  giveUpVote(): Promise<boolean> {
+    return this.#replicated.giveUpVote(REPLACED_MS_MAX)
+  }
+
+  /** It stays after {@link giveUpVote}. */
+  voteAgain(): void {
+    this.#replicated.voteAgain()
   }
 
   /** Calls that came are answered, those that wait go on waiting where the shard is, and it is closed. */

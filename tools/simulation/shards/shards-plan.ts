@@ -77,7 +77,10 @@ function drawBlow(stream: Stream): NodeBlow {
   if (stream.chance(0.5))
     return { kind: 'crash', certainMs: stream.chance(0.6) ? stream.below(30) : stream.between(300, 2500) }
   const kinds = ['pause', 'stall', 'isolate'] as const
-  return { kind: kinds[stream.below(kinds.length)]!, forMs: stream.chance(0.5) ? stream.below(150) : stream.between(150, 1500) }
+  return {
+    kind: kinds[stream.below(kinds.length)]!,
+    forMs: stream.chance(0.5) ? stream.below(150) : stream.between(150, 1500),
+  }
 }
 
 /** What a client does with a key. */

@@ -3,7 +3,16 @@ import { openSimulatedCluster, type SimulatedCluster, type Stream } from 'aether
 import { checkPartitions, type EntryInput, entryModel, type HistoryCall } from '../../linearizability/index.ts'
 import { ViolationError } from '../observer.ts'
 import { Program } from './program.ts'
-import { callsOf, keysOf, type MoveStep, type NodeBlow, type NodeStrike, type PlannedCall, REPLICAS, type ShardsPlan } from './shards-plan.ts'
+import {
+  callsOf,
+  keysOf,
+  type MoveStep,
+  type NodeBlow,
+  type NodeStrike,
+  type PlannedCall,
+  REPLICAS,
+  type ShardsPlan,
+} from './shards-plan.ts'
 import { type SimulatedGroup, SimulatedMembership } from './simulated-group.ts'
 import { SimulatedLines } from './simulated-lines.ts'
 import { INDEX, SimulatedNode } from './simulated-node.ts'
@@ -46,7 +55,15 @@ export async function simulateShards(plan: ShardsPlan): Promise<ShardsRunResult>
   const violation = await run.play()
   const { calls, marks } = run
   await run.close()
-  return { plan, violation, traceHash: cluster.traceHash, events: cluster.kernel.events, virtualNs: cluster.nowNs, calls, marks }
+  return {
+    plan,
+    violation,
+    traceHash: cluster.traceHash,
+    events: cluster.kernel.events,
+    virtualNs: cluster.nowNs,
+    calls,
+    marks,
+  }
 }
 
 class ShardsRun {
@@ -116,7 +133,9 @@ class ShardsRun {
       this.#waiting = []
     })
     if (!(await this.#until(() => this.#busy === 0 && this.#troubles === 0, CALLS_MS_MAX)))
-      throw new ViolationError(`calls: ${this.#busy} clients are not done, ${this.#troubles} troubles; ${this.#describe()}`)
+      throw new ViolationError(
+        `calls: ${this.#busy} clients are not done, ${this.#troubles} troubles; ${this.#describe()}`,
+      )
     if (!(await this.#until(() => this.#isSettled, SETTLE_MS_MAX)))
       throw new ViolationError(`moves: not over after ${SETTLE_MS_MAX} ms: ${this.#describe()}`)
     const isCalm = plan.strikes.length === 0 && plan.closes.length === 0
@@ -124,7 +143,8 @@ class ShardsRun {
     const left = keysOf(plan).map((key): PlannedCall => ({ key, input: { type: 'get' } }))
     const first = this.#history.length
     this.#play1(left, 0)
-    if (!(await this.#until(() => this.#busy === 0, CALLS_MS_MAX))) throw new ViolationError('reads: no answer in the end')
+    if (!(await this.#until(() => this.#busy === 0, CALLS_MS_MAX)))
+      throw new ViolationError('reads: no answer in the end')
     this.#checkOrder()
     await this.#checkPlaces(this.#history.slice(first))
   }
@@ -141,7 +161,11 @@ class ShardsRun {
   get #isSettled(): boolean {
     const live = this.#live
     const ranks = live.map(({ rank }) => rank)
-    if (this.#nodes.some(({ program, isLeaving, rank }) => program.isLive && isLeaving && this.#membership.groups.has(rank)))
+    if (
+      this.#nodes.some(
+        ({ program, isLeaving, rank }) => program.isLive && isLeaving && this.#membership.groups.has(rank),
+      )
+    )
       return false
     return live.every(({ node, rank }) => {
       if (node === undefined) return false
@@ -151,7 +175,8 @@ class ShardsRun {
         if (holders.includes(rank) !== (replica !== undefined)) return false
         if (replica === undefined) continue
         const { voters, leader } = replica
-        if (voters?.length !== Math.min(REPLICAS, ranks.length) || !voters.every((voter) => holders.includes(voter))) return false
+        if (voters?.length !== Math.min(REPLICAS, ranks.length) || !voters.every((voter) => holders.includes(voter)))
+          return false
         if (leader === undefined || !ranks.includes(leader)) return false
       }
       return true
@@ -162,11 +187,16 @@ class ShardsRun {
     const ranks = this.#live.map(({ rank }) => rank)
     const nodes = this.#nodes.map(({ node, rank, program, isLeaving }) => {
       if (!program.isLive || (isLeaving && !this.#membership.groups.has(rank))) return `${rank} gone`
-      const held = [...(node?.held ?? [])].map(([shard, { voters, leader }]) => `${shard} (voters ${voters?.join()}, leader ${leader})`)
+      const held = [...(node?.held ?? [])].map(
+        ([shard, { voters, leader }]) => `${shard} (voters ${voters?.join()}, leader ${leader})`,
+      )
       const failures = [...(node?.failures ?? [])].map(([shard, error]) => `${shard} ${String(error)}`)
       return `${rank}${isLeaving ? ' leaves,' : ''}${node === undefined ? ' is not open' : ''} has ${held.join(' ')}${failures.length > 0 ? `, failed ${failures.join()}` : ''}`
     })
-    const wanted = Array.from({ length: this.#plan.shards }, (_, shard) => `${shard} at ${holdersOf(shard, ranks, REPLICAS).join()}`)
+    const wanted = Array.from(
+      { length: this.#plan.shards },
+      (_, shard) => `${shard} at ${holdersOf(shard, ranks, REPLICAS).join()}`,
+    )
     return `${nodes.join('; ')}; wanted: ${wanted.join('; ')}`
   }
 
@@ -205,7 +235,8 @@ class ShardsRun {
     const live = this.#live.filter(({ node }) => node !== undefined)
     const node = live[this.#stream.below(live.length)]
     if (node === undefined || !this.#canLose(node)) {
-      if (tries < STRIKE_TRIES) this.#later(this.#cluster.nowNs / 1e6 + STRIKE_AGAIN_NS / 1e6, () => this.#leave(tries + 1))
+      if (tries < STRIKE_TRIES)
+        this.#later(this.#cluster.nowNs / 1e6 + STRIKE_AGAIN_NS / 1e6, () => this.#leave(tries + 1))
       return
     }
     this.#lost.add(node.rank)
@@ -346,7 +377,8 @@ class ShardsRun {
       if (!(error instanceof IndexError)) throw error
       this.#mark(`${error.kind} ${input.type === 'get' ? 'read' : error.outcome}`)
       this.#errors.push(`${input.type} of ${key}: ${error.message}`)
-      if (input.type !== 'get' && error.outcome !== 'not-applied') this.#history.push({ key, input, calledAt, returned: undefined })
+      if (input.type !== 'get' && error.outcome !== 'not-applied')
+        this.#history.push({ key, input, calledAt, returned: undefined })
     }
   }
 
@@ -372,7 +404,10 @@ class ShardsRun {
             .shard(shard)
             .read([{ name: 'KEYS', args: [Buffer.from('*')] }], limits)
             .then(([keys]) => {
-              found = (keys as Uint8Array[]).map((key) => Buffer.from(key).toString()).sort().join()
+              found = (keys as Uint8Array[])
+                .map((key) => Buffer.from(key).toString())
+                .sort()
+                .join()
             })
             .catch((error: unknown) => {
               found = String(error)

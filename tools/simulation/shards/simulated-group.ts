@@ -1,4 +1,4 @@
-import { MESSAGE_BYTES_MAX, type GroupEvent } from 'aether-dsm/internal/cluster'
+import { type GroupEvent, MESSAGE_BYTES_MAX } from 'aether-dsm/internal/cluster'
 import type { NodeGroup } from 'aether-dsm/internal/index-service'
 import type { Program } from './program.ts'
 

@@ -9,11 +9,12 @@ import type { SimulatedProcess } from 'aether-dsm/internal/providers'
 import { type Machine, Random, Timers } from 'aether-dsm/internal/runtime'
 import type { Program } from './program.ts'
 
-type Note = Parameters<ReplicaProcessOptions['onSay']> extends [infer To, infer Card]
-  ?
-      | { readonly type: 'say'; readonly to: To; readonly card: Card }
-      | ({ readonly type: 'restore'; readonly number: number } & NonNullable<ReturnType<ReplicaPort['takeRestore']>>)
-  : never
+type Note =
+  Parameters<ReplicaProcessOptions['onSay']> extends [infer To, infer Card]
+    ?
+        | { readonly type: 'say'; readonly to: To; readonly card: Card }
+        | ({ readonly type: 'restore'; readonly number: number } & NonNullable<ReturnType<ReplicaPort['takeRestore']>>)
+    : never
 
 interface Command {
   readonly name: string
@@ -134,8 +135,14 @@ export class SimulatedReplicaProcess implements ReplicaPort {
     return (await this.#command('transfer', id)) as boolean
   }
 
-  async leave(timeoutMs: number): Promise<void> {
-    if (!this.#closed) await Promise.race([this.#command('leave', undefined), this.#program.delay(timeoutMs * 1e6)])
+  async leave(timeoutMs: number, isPatient = false): Promise<boolean> {
+    if (this.#closed) return true
+    const late = this.#program.delay(timeoutMs * 1e6).then(() => false)
+    return await Promise.race([this.#command('leave', isPatient).then(() => true), late])
+  }
+
+  stay(): void {
+    this.#tell('stay', undefined)
   }
 
   async status(): ReturnType<ReplicaPort['status']> {

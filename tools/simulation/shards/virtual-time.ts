@@ -156,7 +156,8 @@ function installTimers(): void {
     const program = programNow()
     if (program === undefined) return timedOut(delayMs)
     const controller = new AbortController()
-    const late = (): void => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+    const late = (): void =>
+      controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
     start(program, delayMs, late, false)
     return controller.signal
   }
