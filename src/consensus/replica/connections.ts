@@ -100,6 +100,8 @@ export class Connections implements Iterable<Peer> {
   /** Its own memory is reached directly where the device lets the processor's atomics be. */
   readonly #own: OwnLink | undefined
   #self: ReplicaLink | undefined
+  /** An event of the channel is still to come, or to be taken. */
+  #isArmed = false
 
   constructor(options: ConnectionsOptions) {
     const { id, settings, device } = options
@@ -261,9 +263,12 @@ export class Connections implements Iterable<Peer> {
 
   /** What completes from here on makes the descriptor readable. A replica that is alone has nothing under way. */
   arm(): void {
-    if (this.#peers.size === 0 && this.#self?.isAwaited !== true) return
-    this.#channel.drain()
-    this.#queue.arm()
+    const isIdle = this.#peers.size === 0 && this.#self?.isAwaited !== true
+    if (isIdle && !this.#isArmed) return
+    // What it was armed for may have come: not taken, that would end each sleep at once.
+    const hasFired = this.#channel.drain().length > 0
+    if (!isIdle) this.#queue.arm()
+    this.#isArmed = !isIdle || !hasFired
   }
 
   close(): void {

@@ -715,6 +715,14 @@ export class Replica {
         counted >= this.#history.last - this.#options.settings.ahead &&
         !voters.some((voter) => voter.id === id),
     )
+    // One that has ended counts as long as it votes. A replica that takes its place beside it may have ended, too, and
+    // then two of four are left. What is on a disk may come back.
+    const isLost = ({ id }: Voter): boolean => this.#connections.isDead(id) || this.#isAbsent(id)
+    const lost = this.#durable === undefined && voters.length > 2 ? voters.find(isLost) : undefined
+    if (lost !== undefined) {
+      leader.reconfigure(withoutVoter(configuration, lost.id))
+      return
+    }
     const missing = votersWanted - living.length
     // Two voters are worse than one: either may end it. So a founder waits until all are there.
     const isEnough = voters.length === 1 ? learners.length >= missing : learners.length > 0

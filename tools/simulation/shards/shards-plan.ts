@@ -15,6 +15,8 @@ export interface NodeStrike {
   readonly atMs: number
   /** The next such step after that time. */
   readonly step: MoveStep | undefined
+  /** Another node than the one that has come to it. */
+  readonly isOther: boolean
   readonly afterMs: number
   readonly pick: number
   readonly blow: NodeBlow
@@ -46,19 +48,19 @@ export function planShards(seed: number, changes: Partial<ShardsPlan> = {}): Sha
   const stream = new Stream(seed, 'plan', undefined)
   const times = (most: number): number[] =>
     Array.from({ length: stream.below(most + 1) }, () => stream.between(BEGIN_MS, END_MS))
-  const calls = stream.between(10, 40)
+  const calls = stream.chance(0.3) ? stream.between(10, 40) : stream.between(60, 150)
   return {
     seed,
     nodes: stream.between(3, 4),
     shards: stream.between(1, 4),
-    clients: stream.between(2, 3),
+    clients: stream.between(2, 4),
     calls,
     keys: stream.between(2, 6),
     reads: stream.between(20, 60),
-    thinkMs: Math.round(END_MS / calls),
+    thinkMs: END_MS / calls,
     joins: [stream.between(BEGIN_MS, END_MS), ...times(1)],
     closes: times(1),
-    strikes: Array.from({ length: stream.below(4) }, () => drawStrike(stream)),
+    strikes: Array.from({ length: stream.chance(0.2) ? 0 : stream.between(1, 5) }, () => drawStrike(stream)),
     ...changes,
   }
 }
@@ -67,6 +69,7 @@ function drawStrike(stream: Stream): NodeStrike {
   return {
     atMs: stream.between(BEGIN_MS, END_MS),
     step: stream.chance(0.7) ? steps[stream.below(steps.length)] : undefined,
+    isOther: stream.chance(0.4),
     afterMs: stream.chance(0.5) ? stream.below(3) : stream.below(300),
     pick: stream.below(1000),
     blow: drawBlow(stream),

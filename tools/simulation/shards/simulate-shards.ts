@@ -293,10 +293,12 @@ class ShardsRun {
     const index = this.#waiting.findIndex((strike) => strike.step === step)
     if (index < 0) return
     const [strike] = this.#waiting.splice(index, 1)
-    const { blow, afterMs } = strike!
+    const { blow, afterMs, isOther, pick } = strike!
+    const others = this.#live.filter((each) => each !== node)
+    const struck = isOther ? (others[pick % others.length] ?? node) : node
     this.#cluster.kernel.after(afterMs * 1e6, () => {
       this.#troubles -= 1
-      this.#hit(node, blow, step, 0)
+      this.#hit(struck, blow, step, 0)
     })
   }
 
@@ -361,7 +363,7 @@ class ShardsRun {
     await client.begin({ timeoutMs: CALL_TIMEOUT_MS, signal: undefined })
     const index = new Index(INDEX, client)
     for (const call of calls) {
-      await program.delay(program.draws.below(2 * thinkMs * 1e6))
+      await program.delay(program.draws.below(Math.ceil(2 * thinkMs * 1e6)))
       await this.#call(index, call)
     }
     await client.close()

@@ -7,7 +7,10 @@ import type { SimulatedLines } from './simulated-lines.ts'
 import { SimulatedReplicaProcess } from './simulated-replica-process.ts'
 
 /** Small rings and histories, so that a run meets snapshots. */
-const settings: ReplicaSettings = { ...defaultSettings, window: 32, frames: 8, historyBytes: 4096 }
+const settings: ReplicaSettings = {
+  ...defaultSettings,
+  ...{ window: 32, frames: 8, historyBytes: 4096, tickNs: 10_000_000, silentTicks: 20 },
+}
 
 export const INDEX = 'simulated'
 const MEMORY_BYTES = 64 * 2 ** 20

@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { MistakeReport } from '../replicas/mistake-worker.ts'
+import type { Mistake } from '../replicas/mistakes.ts'
+import type { ShardsPlan } from './shards-plan.ts'
+
+/** A mistake that could have been made in what moves shards, and in those who look for them. */
+export interface ShardMistake extends Pick<Mistake, 'name' | 'breaks' | 'find' | 'replace' | 'and'> {
+  readonly module: string
+  /** What shows it soonest. */
+  readonly plan: Partial<ShardsPlan>
+  /** A seed that shows it. */
+  readonly seed: number
+}
+
+const INDEX = '/src/index-service/room.js'
+const CONSENSUS = '/src/consensus/room.js'
+
+export const shardMistakes: readonly ShardMistake[] = [
+  {
+    name: 'left before it is replaced',
+    breaks: 'two voters are left, and the death of one loses the shard',
+    module: INDEX,
+    find: 'if (!await replica.giveUpVote()) return;',
+    replace: '',
+    plan: {},
+    seed: 58,
+  },
+  {
+    name: 'one that has just joined taken for gone',
+    breaks: 'a replica never speaks to a voter of whose joining its program had not heard',
+    module: CONSENSUS,
+    find: '!group.closed && group.isGone(rank)',
+    replace: '!group.closed && !group.isMember(rank)',
+    plan: { strikes: [], closes: [] },
+    seed: 1,
+  },
+  {
+    name: 'unknown outcome repeated',
+    breaks: 'a client asks another node for a write that has taken effect',
+    module: INDEX,
+    find: 'if (error.outcome === "unknown" && !isRead) throw this.#unreachable(error, "unknown");',
+    replace: '',
+    plan: {},
+    seed: 1,
+  },
+  {
+    name: 'moved not looked for',
+    breaks: 'a client asks the node that has left a shard, for ever',
+    module: INDEX,
+    find: 'if (indexService.isError(error, "moved")) await this.#lookUntil(shard, endMs, signal);',
+    replace: 'if (indexService.isError(error, "moved")) await Promise.resolve();',
+    plan: { strikes: [], closes: [] },
+    seed: 1,
+  },
+  {
+    name: 'left without its calls',
+    breaks: 'a call that came is not answered when its node leaves the shard',
+    module: INDEX,
+    find: 'while ((this.#admission.calls > 0 || this.#waiting.size > 0) && performance.now() < endMs)',
+    replace: 'while (endMs < 0)',
+    plan: { strikes: [], closes: [] },
+    seed: 1,
+  },
+  {
+    name: 'founded twice',
+    breaks: 'a second node begins a log that is there',
+    module: CONSENSUS,
+    find: 'if (ids.some((voter) => isHere(meeting.rankOf(voter)))) return void 0;',
+    replace: '',
+    plan: { strikes: [], closes: [] },
+    seed: 1,
+  },
+  {
+    name: 'read without asking',
+    breaks: 'a node that follows answers with what it has',
+    module: CONSENSUS,
+    find: 'if (stale || performance.now() - this.#freshMs < staleMs) return run();',
+    replace: 'if (this.#freshMs !== staleMs) return run();',
+    plan: {},
+    seed: 1,
+  },
+  {
+    name: 'no one leaves',
+    breaks: 'a shard is held by nodes that are not to hold it',
+    module: INDEX,
+    find: 'return voters?.length === holders.length && voters.every((rank) => have.includes(rank));',
+    replace: 'return voters?.length === have.length;',
+    plan: {},
+    seed: 1,
+  },
+]
+
+/** Change nothing that matters. */
+export const shardCanary: ShardMistake = {
+  name: 'leaders wanted in the other order',
+  breaks: 'nothing: they are spread, too',
+  module: INDEX,
+  find: 'return inOrder[shard % inOrder.length];',
+  replace: 'return inOrder[inOrder.length - 1 - shard % inOrder.length];',
+  plan: {},
+  seed: 1,
+}
+
+/** Play seeds with a mistake, in a thread whose modules have it, until one is found out. */
+export async function playShardMistake(mistake: ShardMistake, seeds: readonly number[]): Promise<MistakeReport> {
+  const worker = new Worker(new URL('./shard-mistake-worker.js', import.meta.url), { workerData: { mistake, seeds } })
+  const [report] = (await once(worker, 'message')) as [MistakeReport]
+  await worker.terminate()
+  return report
+}
