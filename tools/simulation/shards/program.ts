@@ -16,7 +16,9 @@ export class Program {
   readonly draws: Stream
   readonly #process: SimulatedProcess
   readonly #onRan: () => void
+  /** What comes by itself and from its own threads, and what comes from the agent of its group. */
   #queue: (() => void)[] = []
+  #told: (() => void)[] = []
   #stalledUntilNs = 0
 
   /** `onRan`: something was run, and promises may have been kept. */
@@ -42,7 +44,13 @@ export class Program {
     this.#process.wake()
   }
 
-  /** The same after some time. */
+  /** The same of what its group's agent says: that comes in order, and before or after all else that waits. */
+  tell(what: () => void): void {
+    this.#told.push(what)
+    this.#process.wake()
+  }
+
+  /** The same as {@link run} after some time. */
   after(ns: number, what: () => void): void {
     this.cluster.kernel.after(ns, () => this.run(what))
   }
@@ -67,11 +75,13 @@ export class Program {
       this.#process.wakeAt(this.#stalledUntilNs)
       return
     }
-    const queue = this.#queue
+    const [queue, told] = [this.#queue, this.#told]
     this.#queue = []
+    this.#told = []
+    const isFirst = queue.length > 0 && told.length > 0 && this.draws.chance(0.5)
     this.#onRan()
     this.as(() => {
-      for (const what of queue) what()
+      for (const what of isFirst ? [...told, ...queue] : [...queue, ...told]) what()
     })
   }
 }

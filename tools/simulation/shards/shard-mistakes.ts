@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { MistakeReport } from '../replicas/mistake-worker.ts'
 import type { Mistake } from '../replicas/mistakes.ts'
-import type { ShardsPlan } from './shards-plan.ts'
+import { type NodeStrike, type ShardsPlan, stallAt } from './shards-plan.ts'
 
 /** A mistake that could have been made in what moves shards, and in those who look for them. */
 export interface ShardMistake extends Pick<Mistake, 'name' | 'breaks' | 'find' | 'replace' | 'and'> {
@@ -16,6 +16,18 @@ export interface ShardMistake extends Pick<Mistake, 'name' | 'breaks' | 'find' |
 const INDEX = '/src/index-service/room.js'
 const CONSENSUS = '/src/consensus/room.js'
 
+/** Clients that have calls under way most of the time. */
+const busy = { nodes: 4, joins: [900, 1300, 1700], closes: [], clients: 4, calls: 300, thinkMs: 2, keys: 2, reads: 10 }
+
+function crashAt(atMs: number, pick: number): NodeStrike {
+  return { atMs, step: undefined, isOther: false, afterMs: 0, pick, blow: { kind: 'crash', certainMs: 5 } }
+}
+
+/** One that has come is cut off when it has caught up. */
+function cutOffAt(atMs: number): NodeStrike {
+  return { atMs, step: 'card', isOther: false, afterMs: 60, pick: 0, blow: { kind: 'isolate', forMs: 700 } }
+}
+
 export const shardMistakes: readonly ShardMistake[] = [
   {
     name: 'left before it is replaced',
@@ -23,8 +35,17 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: INDEX,
     find: 'if (!await replica.giveUpVote()) return;',
     replace: '',
+    plan: { nodes: 3, joins: [1000, 1800, 2600], closes: [], strikes: [1000, 1800, 2600].map(cutOffAt) },
+    seed: 1,
+  },
+  {
+    name: 'replaced before it is removed',
+    breaks: 'a voter that takes the place of one that has ended has ended, too, and two of four are left',
+    module: CONSENSUS,
+    find: 'if (lost !== void 0) {',
+    replace: 'if (lost === voters) {',
     plan: {},
-    seed: 58,
+    seed: 1,
   },
   {
     name: 'one that has just joined taken for gone',
@@ -32,7 +53,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: CONSENSUS,
     find: '!group.closed && group.isGone(rank)',
     replace: '!group.closed && !group.isMember(rank)',
-    plan: { strikes: [], closes: [] },
+    plan: { nodes: 3, joins: [1000, 2500], closes: [], strikes: [990, 991, 2490, 2491].map(stallAt) },
     seed: 1,
   },
   {
@@ -41,7 +62,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: INDEX,
     find: 'if (error.outcome === "unknown" && !isRead) throw this.#unreachable(error, "unknown");',
     replace: '',
-    plan: {},
+    plan: { ...busy, strikes: [800, 1200, 1600, 2000].map(crashAt) },
     seed: 1,
   },
   {
@@ -50,15 +71,6 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: INDEX,
     find: 'if (indexService.isError(error, "moved")) await this.#lookUntil(shard, endMs, signal);',
     replace: 'if (indexService.isError(error, "moved")) await Promise.resolve();',
-    plan: { strikes: [], closes: [] },
-    seed: 1,
-  },
-  {
-    name: 'left without its calls',
-    breaks: 'a call that came is not answered when its node leaves the shard',
-    module: INDEX,
-    find: 'while ((this.#admission.calls > 0 || this.#waiting.size > 0) && performance.now() < endMs)',
-    replace: 'while (endMs < 0)',
     plan: { strikes: [], closes: [] },
     seed: 1,
   },
@@ -77,7 +89,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: CONSENSUS,
     find: 'if (stale || performance.now() - this.#freshMs < staleMs) return run();',
     replace: 'if (this.#freshMs !== staleMs) return run();',
-    plan: {},
+    plan: { ...busy, reads: 60, strikes: [800, 1200, 1600, 2000].map(crashAt) },
     seed: 1,
   },
   {

@@ -49,6 +49,10 @@ export function planShards(seed: number, changes: Partial<ShardsPlan> = {}): Sha
   const times = (most: number): number[] =>
     Array.from({ length: stream.below(most + 1) }, () => stream.between(BEGIN_MS, END_MS))
   const calls = stream.chance(0.3) ? stream.between(10, 40) : stream.between(60, 150)
+  const joins = [stream.between(BEGIN_MS, END_MS), ...times(1)]
+  const strikes = Array.from({ length: stream.chance(0.2) ? 0 : stream.between(1, 5) }, () => drawStrike(stream))
+  // A program that hears late of one that has come.
+  const late = joins.flatMap((atMs) => (stream.chance(0.4) ? [stallAt(atMs - 10, stream.below(1000))] : []))
   return {
     seed,
     nodes: stream.between(3, 4),
@@ -58,11 +62,16 @@ export function planShards(seed: number, changes: Partial<ShardsPlan> = {}): Sha
     keys: stream.between(2, 6),
     reads: stream.between(20, 60),
     thinkMs: END_MS / calls,
-    joins: [stream.between(BEGIN_MS, END_MS), ...times(1)],
+    joins,
     closes: times(1),
-    strikes: Array.from({ length: stream.chance(0.2) ? 0 : stream.between(1, 5) }, () => drawStrike(stream)),
+    strikes: [...strikes, ...(strikes.length === 0 ? [] : late)],
     ...changes,
   }
+}
+
+/** The program of some node stands still for longer than a move takes. */
+export function stallAt(atMs: number, pick: number): NodeStrike {
+  return { atMs, step: undefined, isOther: false, afterMs: 0, pick, blow: { kind: 'stall', forMs: 700 } }
 }
 
 function drawStrike(stream: Stream): NodeStrike {

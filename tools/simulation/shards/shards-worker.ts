@@ -1,7 +1,7 @@
 /** A thread that plays plans of shards: one seed at a time, for as long as it is given any. */
 import { parentPort } from 'node:worker_threads'
-import { type ShardsRunResult, simulateShards } from './simulate-shards.ts'
 import { planShards } from './shards-plan.ts'
+import { type ShardsRunResult, simulateShards } from './simulate-shards.ts'
 
 export interface ShardsSeedTask {
   readonly seed: number

@@ -77,6 +77,8 @@ class ShardsRun {
   readonly #history: KeyCall[] = []
   /** Nodes that have ended, or were told to. */
   readonly #lost = new Set<number>()
+  /** Shards on which as many have voted as are to. */
+  readonly #whole = new Set<number>()
   /** Strikes that wait for a step. */
   #waiting: NodeStrike[] = []
   /** What is still to go wrong, or goes wrong now. */
@@ -392,6 +394,18 @@ class ShardsRun {
       if (verdict !== 'linearizable') throw new ViolationError(`order: calls of ${key}: ${verdict}`)
   }
 
+  /** Once all vote that are to, there are fewer only for those that were lost. */
+  #checkVoters(): void {
+    for (const { node, rank } of this.#live)
+      for (const [shard, { voters = [] }] of node?.held ?? []) {
+        if (voters.length >= REPLICAS) this.#whole.add(shard)
+        if (this.#whole.has(shard) && voters.length < REPLICAS - this.#lost.size)
+          throw new ViolationError(
+            `voters: of shard ${shard}, node ${rank} knows ${voters.join()}, and lost are ${[...this.#lost].join()}`,
+          )
+      }
+  }
+
   /** Each key is in its shard, at each node that holds it, and in no other. */
   async #checkPlaces(reads: readonly KeyCall[]): Promise<void> {
     const there = reads.filter(({ returned }) => returned !== undefined && returned.output !== 0).map(({ key }) => key)
@@ -430,6 +444,7 @@ class ShardsRun {
       if (this.#failure !== undefined) throw this.#failure
       if (kernel.nowNs - lookedNs >= LOOK_NS) {
         lookedNs = kernel.nowNs
+        this.#checkVoters()
         if (isSo()) return true
       }
       if (kernel.nextNs > endNs || !kernel.step()) return isSo()

@@ -60,7 +60,7 @@ export class SimulatedMembership {
     const way = this.#ways.get(name) ?? { queue: [], isMoving: false }
     this.#ways.set(name, way)
     const text = JSON.stringify(value)
-    way.queue.push(() => target.program.run(() => target.hear(from.rank, topic, JSON.parse(text))))
+    way.queue.push(() => target.program.tell(() => target.hear(from.rank, topic, JSON.parse(text))))
     this.#move(from, target, way)
   }
 
@@ -209,7 +209,7 @@ export class SimulatedGroup implements NodeGroup {
     if (this.closed) throw new Error('the group is closed')
     const lock = this.#membership.lock(name)
     await this.#pause()
-    await new Promise<void>((resolve) => lock.enter(this.rank, () => this.program.run(resolve)))
+    await new Promise<void>((resolve) => lock.enter(this.rank, () => this.program.tell(resolve)))
     return { [Symbol.dispose]: () => lock.leave(this.rank) }
   }
 
@@ -231,7 +231,7 @@ export class SimulatedGroup implements NodeGroup {
     kernel.after(kernel.stream('views').below(VIEW_NS_MAX), () => {
       if (type === 'joined') this.#met.add(other.rank)
       else this.#ended.add(other.rank)
-      this.program.run(() => this.#sees(type, other))
+      this.program.tell(() => this.#sees(type, other))
     })
   }
 
@@ -248,7 +248,9 @@ export class SimulatedGroup implements NodeGroup {
   }
 
   #pause(): Promise<void> {
-    return this.program.delay(this.program.cluster.kernel.stream('group').between(TELL_NS_MIN, TELL_NS_MAX))
+    const { kernel } = this.program.cluster
+    const ns = kernel.stream('group').between(TELL_NS_MIN, TELL_NS_MAX)
+    return new Promise((resolve) => kernel.after(ns, () => this.program.tell(resolve)))
   }
 
   /** As a group of real processes does. */

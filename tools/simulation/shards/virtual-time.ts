@@ -38,8 +38,7 @@ type Run = (...args: unknown[]) => void
 
 function start(program: Program, delayMs: unknown, run: () => void, again: boolean): VirtualTimer {
   const timer = new VirtualTimer()
-  const given = Number(delayMs)
-  const ns = (given >= 1 ? given : 1) * 1e6
+  const ns = Math.max(Number(delayMs) || 0, 1) * 1e6
   const set = (): void =>
     program.after(ns + program.draws.below(DELAY_NS_MAX), () => {
       if (timer.isOver) return
