@@ -15,17 +15,15 @@ import {
 } from './shards-plan.ts'
 import { type SimulatedGroup, SimulatedMembership } from './simulated-group.ts'
 import { SimulatedLines } from './simulated-lines.ts'
-import { INDEX, SimulatedNode } from './simulated-node.ts'
+import { INDEX, RANKS_MAX, SimulatedNode } from './simulated-node.ts'
 import { installVirtualTime } from './virtual-time.ts'
 
-/** Replicas of a rank are apart by this, as in `Meeting`. */
-const RANKS_MAX = 2 ** 20
 const OPEN_MS_MAX = 200
 const BEGIN_MS_MAX = 10_000
 /** All that clients do, and all that goes wrong. */
-const CALLS_MS_MAX = 60_000
+const CALLS_MS_MAX = 40_000
 /** From the end of all that goes wrong to the end of all moves. */
-const SETTLE_MS_MAX = 60_000
+const SETTLE_MS_MAX = 20_000
 const CALL_TIMEOUT_MS = 30_000
 const LOOK_NS = 5_000_000
 /** A blow that would be too much is tried again. */

@@ -75,7 +75,7 @@ export class SimulatedLines {
   /** The process of a program has ended. */
   ended(program: Program): void {
     for (const server of this.#servers) {
-      if (server.program === program) for (const line of [...server.lines]) line.lose()
+      if (server.program === program) for (const line of [...server.lines]) line.lose(true)
       else for (const line of server.lines) if (line.isOf(program)) line.leave()
     }
   }
@@ -91,6 +91,7 @@ class SimulatedLine implements ClientLine {
   readonly #lastNs = { there: 0, back: 0 }
   #lost: Error | undefined
   #isClosing = false
+  #isSilent = false
 
   constructor(client: Program, server: SimulatedServer) {
     this.#client = client
@@ -139,9 +140,11 @@ class SimulatedLine implements ClientLine {
   }
 
   /** The server's end is gone, and the client's hears of it. */
-  lose(): void {
+  lose(isSudden = false): void {
     const { kernel } = this.#client.cluster
     this.leave()
+    // What is on the way back may be lost with it.
+    this.#isSilent = isSudden && kernel.stream('lines').chance(0.5)
     this.#client.after(kernel.stream('lines').below(LOST_NS_MAX), () =>
       this.destroy(new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', '', 'the node has ended')),
     )
@@ -207,7 +210,9 @@ class SimulatedLine implements ClientLine {
   }
 
   #answer(call: OpenCall, error: Error | undefined, answer?: Uint8Array): void {
-    this.#carry('back', () => this.#client.run(() => call.end(error, answer)))
+    this.#carry('back', () => {
+      if (!this.#isSilent) this.#client.run(() => call.end(error, answer))
+    })
   }
 
   #carry(way: 'there' | 'back', what: () => void): void {

@@ -1,5 +1,6 @@
 import { defaultSettings, type ReplicaSettings } from 'aether-dsm/internal/consensus'
 import { IndexNode, type NodeHost } from 'aether-dsm/internal/index-service'
+import { ViolationError } from '../observer.ts'
 import type { Program } from './program.ts'
 import type { MoveStep } from './shards-plan.ts'
 import type { SimulatedGroup } from './simulated-group.ts'
@@ -13,6 +14,8 @@ const settings: ReplicaSettings = {
 }
 
 export const INDEX = 'simulated'
+/** Replicas of a rank are apart by this, as in `Meeting`. */
+export const RANKS_MAX: number = 2 ** 20
 const MEMORY_BYTES = 64 * 2 ** 20
 /** Longer than a run. */
 const PATIENCE_MS = 300_000
@@ -113,6 +116,14 @@ export class SimulatedNode {
         const replica = new SimulatedReplicaProcess(program, { ...options, settings })
         replica.onCommand = (name) => {
           if (name === 'leave' || name === 'transfer') this.#options.onStep(this, name)
+        }
+        replica.onEnded = (id) => {
+          const rank = (id - 1) % RANKS_MAX
+          const { group } = this
+          if (!group.isMember(rank) && !group.isGone(rank))
+            this.#options.onFailure(
+              new ViolationError(`ended: to node ${this.rank} node ${rank} is gone, which has just come`),
+            )
         }
         this.#replicas.push(replica)
         return replica

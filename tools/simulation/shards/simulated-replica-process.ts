@@ -30,6 +30,8 @@ const SLEEP_NS_MAX = 50_000_000
 export class SimulatedReplicaProcess implements ReplicaPort {
   /** Called with the name of each command, before it is carried out. */
   onCommand: (name: string) => void = () => undefined
+  /** Called with each replica of which its program says that it has ended. */
+  onEnded: (id: number) => void = () => undefined
   readonly #program: Program
   readonly #options: ReplicaProcessOptions
   readonly #toAgent = new ByteRing(RING_BYTES)
@@ -124,6 +126,7 @@ export class SimulatedReplicaProcess implements ReplicaPort {
   }
 
   ended(id: number): void {
+    this.onEnded(id)
     this.#tell('ended', id)
   }
 
