@@ -252,7 +252,7 @@ export abstract class Group extends Collectives implements AsyncDisposable {
 
   /**
    * @internal Whether `rank` was a member, and has left or died. Others may know of a member, and say so, before this
-   *   program hears that it has joined: that one is neither a member here nor gone.
+   *   program hears that it has joined. That one is neither a member here nor gone.
    */
   isGone(rank: number): boolean {
     if (!this.parts.grows) return this.#gone.has(rank)

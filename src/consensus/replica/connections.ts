@@ -159,8 +159,8 @@ export class Connections implements Iterable<Peer> {
 
   /** It is to be replaced, and votes until then. */
   waitsToLeave(id: number): boolean {
-    const peer = this.#peers.get(id)
-    return peer !== undefined && peer.isLeaving && peer.isPatient && !peer.isDead
+    const { isLeaving = false, isPatient = false, isDead = false } = this.#peers.get(id) ?? {}
+    return isLeaving && isPatient && !isDead
   }
 
   /** The highest term that was promised anywhere, as far as is known. */

@@ -10,8 +10,8 @@ import { playShardMistake, runShardSeeds, shardCanary, shardMistakes } from '../
 import { drawn } from '../../support/drawn.ts'
 import { openQuietGroup } from './quiet-group.ts'
 
-const BLOCKS = Array.from({ length: 40 }, (_, block) => 1 + 4 * block)
-const BLOCK_SEEDS = 4
+const BLOCKS = Array.from({ length: 80 }, (_, block) => 1 + 2 * block)
+const BLOCK_SEEDS = 2
 
 for (const first of drawn(BLOCKS, 1))
   test(`shards move, from seed ${first} on, and the first takes the same course twice`, async () => {

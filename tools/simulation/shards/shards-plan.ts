@@ -2,7 +2,7 @@ import { Stream } from 'aether-dsm/internal/providers'
 import type { EntryInput } from '../../linearizability/index.ts'
 
 /** What a node does when it moves a shard, as its group and its replicas see it. */
-export const steps = ['start', 'hello', 'card', 'transfer', 'leave', 'bye'] as const
+const steps = ['start', 'hello', 'card', 'transfer', 'leave', 'bye'] as const
 
 export type MoveStep = (typeof steps)[number]
 

@@ -2,7 +2,6 @@ import { holdersOf, Index, IndexClient, IndexError, shardOf } from 'aether-dsm/i
 import { openSimulatedCluster, type SimulatedCluster, type Stream } from 'aether-dsm/internal/providers'
 import { checkPartitions, type EntryInput, entryModel, type HistoryCall } from '../../linearizability/index.ts'
 import { ViolationError } from '../observer.ts'
-import { Program } from './program.ts'
 import {
   callsOf,
   keysOf,
@@ -16,6 +15,7 @@ import {
 import { type SimulatedGroup, SimulatedMembership } from './simulated-group.ts'
 import { SimulatedLines } from './simulated-lines.ts'
 import { INDEX, RANKS_MAX, SimulatedNode } from './simulated-node.ts'
+import { SimulatedProgram } from './simulated-program.ts'
 import { installVirtualTime } from './virtual-time.ts'
 
 const OPEN_MS_MAX = 200
@@ -203,8 +203,8 @@ class ShardsRun {
   // ---- nodes
   // ---------------------------------------------------------------------------------------------------------------
 
-  #program(): Program {
-    return new Program(this.#cluster, () => {
+  #program(): SimulatedProgram {
+    return new SimulatedProgram(this.#cluster, () => {
       this.#hasRun = true
     })
   }
@@ -244,7 +244,7 @@ class ShardsRun {
     this.#close(node)
   }
 
-  /** Of no shard's voters more are lost than a minority, and enough nodes are left. What has left by itself is not lost. */
+  /** A minority of each shard's voters is lost at most, and enough nodes are left. One that has left is not lost. */
   #canLose(node: SimulatedNode): boolean {
     const left = this.#live.filter((each) => each !== node)
     if (left.length < REPLICAS || this.#live.some((each) => each.node === undefined)) return false
@@ -352,13 +352,13 @@ class ShardsRun {
     })
   }
 
-  #clientOf(program: Program): IndexClient {
+  #clientOf(program: SimulatedProgram): IndexClient {
     const places = () => this.#nodes.flatMap(({ node, program }) => (program.isLive && node?.beyond) || [])
     const connect = this.#lines.connectorOf(program)
     return new IndexClient({ name: INDEX, inFlightMax: 64, machine: `host-${program.host.index}`, connect, places })
   }
 
-  async #calls(program: Program, calls: readonly PlannedCall[], thinkMs: number): Promise<void> {
+  async #calls(program: SimulatedProgram, calls: readonly PlannedCall[], thinkMs: number): Promise<void> {
     const client = this.#clientOf(program)
     await client.begin({ timeoutMs: CALL_TIMEOUT_MS, signal: undefined })
     const index = new Index(INDEX, client)

@@ -1,6 +1,6 @@
 import { type GroupEvent, MESSAGE_BYTES_MAX } from 'aether-dsm/internal/cluster'
 import type { NodeGroup } from 'aether-dsm/internal/index-service'
-import type { Program } from './program.ts'
+import type { SimulatedProgram } from './simulated-program.ts'
 
 type Member = ReturnType<NodeGroup['members']>[number]
 type Listener = (rank: number, value: unknown) => void
@@ -31,7 +31,7 @@ export class SimulatedMembership {
   readonly #locks = new Map<string, Lock>()
   #next = 0
 
-  join(program: Program): SimulatedGroup {
+  join(program: SimulatedProgram): SimulatedGroup {
     const rank = this.#next
     this.#next += 1
     const group = new SimulatedGroup(this, program, rank)
@@ -110,7 +110,7 @@ class Lock {
 /** A group as one of its members has it. */
 export class SimulatedGroup implements NodeGroup {
   readonly rank: number
-  readonly program: Program
+  readonly program: SimulatedProgram
   readonly grows = true
   readonly oneMachine = false
   closed = false
@@ -126,7 +126,7 @@ export class SimulatedGroup implements NodeGroup {
   readonly #topics = new Map<string, Listener>()
   readonly #kept = new Map<string, { readonly rank: number; readonly value: unknown }[]>()
 
-  constructor(membership: SimulatedMembership, program: Program, rank: number) {
+  constructor(membership: SimulatedMembership, program: SimulatedProgram, rank: number) {
     this.#membership = membership
     this.program = program
     this.rank = rank

@@ -8,7 +8,7 @@ import {
   type Served,
 } from 'aether-dsm/internal/index-service'
 import { type CallOutcome, RpcError, ServiceError } from 'aether-dsm/internal/rpc'
-import type { Program } from './program.ts'
+import type { SimulatedProgram } from './simulated-program.ts'
 
 const WAY_NS_MIN = 20_000
 const WAY_NS_MAX = 300_000
@@ -35,7 +35,7 @@ interface OpenCall {
 }
 
 interface SimulatedServer {
-  readonly program: Program
+  readonly program: SimulatedProgram
   readonly handlers: Readonly<Record<string, Handler>>
   readonly lines: Set<SimulatedLine>
   isDraining: boolean
@@ -46,7 +46,7 @@ interface SimulatedServer {
 export class SimulatedLines {
   readonly #servers: SimulatedServer[] = []
 
-  serve(program: Program, served: Served): { here: Place; beyond: Place; close(): Promise<void> } {
+  serve(program: SimulatedProgram, served: Served): { here: Place; beyond: Place; close(): Promise<void> } {
     const handlers = handlersOf(served) as unknown as Readonly<Record<string, Handler>>
     const server: SimulatedServer = { program, handlers, lines: new Set(), isDraining: false, calls: 0 }
     this.#servers.push(server)
@@ -59,7 +59,7 @@ export class SimulatedLines {
     return { here: place, beyond: place, close }
   }
 
-  connectorOf(program: Program): ConnectLine {
+  connectorOf(program: SimulatedProgram): ConnectLine {
     return async (place, signal) => {
       const server = this.#servers[place.port - 1]!
       const line = new SimulatedLine(program, server)
@@ -73,7 +73,7 @@ export class SimulatedLines {
   }
 
   /** The process of a program has ended. */
-  ended(program: Program): void {
+  ended(program: SimulatedProgram): void {
     for (const server of this.#servers) {
       if (server.program === program) for (const line of [...server.lines]) line.lose(true)
       else for (const line of server.lines) if (line.isOf(program)) line.leave()
@@ -84,7 +84,7 @@ export class SimulatedLines {
 /** One connection. Messages keep their order, each way. */
 class SimulatedLine implements ClientLine {
   readonly client: NodeClient
-  readonly #client: Program
+  readonly #client: SimulatedProgram
   readonly #server: SimulatedServer
   readonly #calls = new Set<OpenCall>()
   readonly #aborts = new Set<AbortController>()
@@ -93,7 +93,7 @@ class SimulatedLine implements ClientLine {
   #isClosing = false
   #isSilent = false
 
-  constructor(client: Program, server: SimulatedServer) {
+  constructor(client: SimulatedProgram, server: SimulatedServer) {
     this.#client = client
     this.#server = server
     const methods = Object.keys(indexService.methods) as Method[]
@@ -104,7 +104,7 @@ class SimulatedLine implements ClientLine {
     this.client = Object.fromEntries(methods.map((method) => [method, call(method)])) as unknown as NodeClient
   }
 
-  isOf(program: Program): boolean {
+  isOf(program: SimulatedProgram): boolean {
     return this.#client === program
   }
 

@@ -1,10 +1,10 @@
 import { defaultSettings, type ReplicaSettings } from 'aether-dsm/internal/consensus'
 import { IndexNode, type NodeHost } from 'aether-dsm/internal/index-service'
 import { ViolationError } from '../observer.ts'
-import type { Program } from './program.ts'
 import type { MoveStep } from './shards-plan.ts'
 import type { SimulatedGroup } from './simulated-group.ts'
 import type { SimulatedLines } from './simulated-lines.ts'
+import type { SimulatedProgram } from './simulated-program.ts'
 import { SimulatedReplicaProcess } from './simulated-replica-process.ts'
 
 /** Small rings and histories, so that a run meets snapshots. */
@@ -21,7 +21,7 @@ const MEMORY_BYTES = 64 * 2 ** 20
 const PATIENCE_MS = 300_000
 
 export interface SimulatedNodeOptions {
-  readonly program: Program
+  readonly program: SimulatedProgram
   readonly group: SimulatedGroup
   readonly lines: SimulatedLines
   readonly shards: number
@@ -32,7 +32,7 @@ export interface SimulatedNodeOptions {
 
 /** A process with a node of an index, by the classes of production. */
 export class SimulatedNode {
-  readonly program: Program
+  readonly program: SimulatedProgram
   readonly group: SimulatedGroup
   /** Undefined until it is open. */
   node: IndexNode | undefined

@@ -7,7 +7,7 @@ import {
 } from 'aether-dsm/internal/consensus'
 import type { SimulatedProcess } from 'aether-dsm/internal/providers'
 import { type Machine, Random, Timers } from 'aether-dsm/internal/runtime'
-import type { Program } from './program.ts'
+import type { SimulatedProgram } from './simulated-program.ts'
 
 type Note =
   Parameters<ReplicaProcessOptions['onSay']> extends [infer To, infer Card]
@@ -32,7 +32,7 @@ export class SimulatedReplicaProcess implements ReplicaPort {
   onCommand: (name: string) => void = () => undefined
   /** Called with each replica of which its program says that it has ended. */
   onEnded: (id: number) => void = () => undefined
-  readonly #program: Program
+  readonly #program: SimulatedProgram
   readonly #options: ReplicaProcessOptions
   readonly #toAgent = new ByteRing(RING_BYTES)
   readonly #toProgram = new ByteRing(RING_BYTES)
@@ -46,7 +46,7 @@ export class SimulatedReplicaProcess implements ReplicaPort {
   #looksSoon = false
   #closed = false
 
-  constructor(program: Program, options: ReplicaProcessOptions) {
+  constructor(program: SimulatedProgram, options: ReplicaProcessOptions) {
     this.#program = program
     this.#options = options
     const { onNews: _onNews, onSay: _onSay, isLocal: _isLocal, snapshot: _snapshot, ...rest } = options

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import timersPromises from 'node:timers/promises'
-import { type Program, programNow } from './program.ts'
+import { programNow, type SimulatedProgram } from './simulated-program.ts'
 
 /** When simulations begin, in milliseconds since 1970. */
 const EPOCH_MS = 1_700_000_000_000
@@ -36,7 +36,7 @@ class VirtualTimer {
 
 type Run = (...args: unknown[]) => void
 
-function start(program: Program, delayMs: unknown, run: () => void, again: boolean): VirtualTimer {
+function start(program: SimulatedProgram, delayMs: unknown, run: () => void, again: boolean): VirtualTimer {
   const timer = new VirtualTimer()
   const ns = Math.max(Number(delayMs) || 0, 1) * 1e6
   const set = (): void =>
@@ -50,7 +50,7 @@ function start(program: Program, delayMs: unknown, run: () => void, again: boole
   return timer
 }
 
-function soon(program: Program, run: () => void): VirtualTimer {
+function soon(program: SimulatedProgram, run: () => void): VirtualTimer {
   const timer = new VirtualTimer()
   program.after(program.draws.below(IMMEDIATE_NS_MAX), () => {
     if (!timer.isOver) run()
@@ -81,8 +81,8 @@ function promised<T>(
 let isInstalled = false
 
 /**
- * From now on the clock, the timers and the random numbers of Node.js are those of the {@link Program} that asks. Who
- * asks outside of one has those of this process, as before.
+ * From now on the clock, the timers and the random numbers of Node.js are those of the {@link SimulatedProgram} that
+ * asks. All else in this process has those of before.
  */
 export function installVirtualTime(): void {
   if (isInstalled) return

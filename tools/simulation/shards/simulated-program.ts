@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SimulatedCluster, SimulatedHost, SimulatedProcess, Stream } from 'aether-dsm/internal/providers'
 
-const running: AsyncLocalStorage<Program> = new AsyncLocalStorage<Program>()
+const running: AsyncLocalStorage<SimulatedProgram> = new AsyncLocalStorage<SimulatedProgram>()
 
 /** The program of which something runs now; undefined outside of simulations. */
-export function programNow(): Program | undefined {
+export function programNow(): SimulatedProgram | undefined {
   return running.getStore()
 }
 
 /** An event loop on a simulated host: what is run there, and all that comes of it, has the host's time, and its end. */
-export class Program {
+export class SimulatedProgram {
   readonly cluster: SimulatedCluster
   readonly host: SimulatedHost
   /** Of what it draws by itself. */
