@@ -63,6 +63,7 @@ const drawing = [
   'tools/litmus',
   'tools/simulation/deaths',
   'tools/simulation/replica',
+  'tools/simulation/shard',
   'tools/simulation/simulation',
   'tools/structure-torture',
 ]

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
-import type { RegionGroup } from '../dsm/index.ts'
 import { ConsensusError } from './errors.ts'
 import type { Meeting } from './meeting.ts'
 import { type AcceptedEntry, EntryFlag } from './replica/cell.ts'
 import { type Configuration, decodeConfiguration, foundingConfiguration } from './replica/configuration.ts'
 import type { Recovered } from './replica/journal.ts'
+import type { ReplicaGroup } from './replica-group.ts'
 
 const LOG_MAX = 2 ** 48 - 1
 
@@ -31,7 +31,7 @@ export function logOf({ snapshot, entries, decided }: Recovered): number {
  * Whether this process is to found a log that journals keep. As many as are to vote have come, and no journal holds
  * anything, or is to hold anything. Else there is a log, and a majority of its voters goes on with it.
  */
-export function isFounder(group: RegionGroup, met: Meeting['met'], founders: readonly number[]): boolean {
+export function isFounder(group: ReplicaGroup, met: Meeting['met'], founders: readonly number[]): boolean {
   const all = [...met.values()]
   const ranks = all.map(({ rank }) => rank)
   if (all.length < founders.length || all.some(({ log, expectsLog }) => log !== 0 || expectsLog)) return false
@@ -46,15 +46,15 @@ type Known = Pick<Configuration, 'version'> & { readonly voters: readonly number
 const NO_VERSION = -1
 
 /** A program may have opened a name several times: how often, by group and name. */
-const opened = new WeakMap<RegionGroup, Map<string, number>>()
+const opened = new WeakMap<ReplicaGroup, Map<string, number>>()
 
 /** Where all members of a group that grows look up who votes. So newcomers find out whether there is a log. */
 export class VoterRecord {
-  readonly #group: RegionGroup
+  readonly #group: ReplicaGroup
   readonly #topic: string
   readonly #name: string
 
-  constructor(group: RegionGroup, name: string) {
+  constructor(group: ReplicaGroup, name: string) {
     this.#group = group
     this.#name = name
     this.#topic = `consensus/${name}`

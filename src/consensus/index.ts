@@ -28,6 +28,16 @@
  * - Files are not written by the replica's thread. A sync takes milliseconds, and counters have to go on meanwhile. The
  *   program's thread is no place either: it may compute.
  */
+
+export { Demand } from './agent/agent-contract.ts'
+export { ByteRing } from './agent/byte-ring.ts'
+export { createMachine as createReplicaMachine } from './agent/replica-agent.ts'
+export {
+  type ReplicaPort,
+  ReplicaProcess,
+  type ReplicaProcessOptions,
+  type StartReplica,
+} from './agent/replica-process.ts'
 export { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.ts'
 export { IDENTITY_FILE } from './durability/identity.ts'
 export { type ElectOptions, elect } from './election/elect.ts'
@@ -50,7 +60,8 @@ export type { ReplicaMemory } from './replica/replica-memory.ts'
 export { currentNsOf, defaultSettings, type ReplicaSettings } from './replica/settings.ts'
 export { unpackWord } from './replica/slot-word.ts'
 export { type VoterHead, VoterView } from './replica/voter-view.ts'
-export { checkAppend, type ReplicateOptions, replicate } from './replicate.ts'
+export type { ReplicaGroup } from './replica-group.ts'
+export { checkAppend, type ReplicateOptions, replicate, replicateIn } from './replicate.ts'
 export {
   type Leadership,
   type ProposeOptions,

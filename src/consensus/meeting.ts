@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
-import { type Group, thisMachine } from '../cluster/index.ts'
-import type { ReplicaProcess } from './agent/replica-process.ts'
+import { thisMachine } from '../cluster/index.ts'
+import type { ReplicaPort } from './agent/replica-process.ts'
 import { ConsensusError } from './errors.ts'
 import type { ReplicaCard } from './replica/connections.ts'
 import type { ReplicaSight } from './replica/replica-head.ts'
 import type { RemoteRegion } from './replica/replica-link.ts'
+import type { ReplicaGroup } from './replica-group.ts'
 
 /** A replica of the group, as it says. */
 export interface Met {
@@ -50,8 +51,10 @@ interface Card extends Omit<ReplicaCard, 'endpoint' | 'region'> {
 const RANKS_MAX = 2 ** 20
 const INCARNATION_MAX = 2 ** 48 - 1
 
+type MeetingGroup = Pick<ReplicaGroup, 'rank' | 'closed' | 'members' | 'tell' | 'onTold' | 'onEvent'>
+
 /** How often a process has opened each name. */
-const openings = new WeakMap<Group, Map<string, number>>()
+const openings = new WeakMap<MeetingGroup, Map<string, number>>()
 
 /** A replica with a journal: the id is the journal's, and not the process's. */
 export interface JournalOf {
@@ -69,7 +72,7 @@ export class Meeting {
   onMet: () => void = () => undefined
   /** Someone came who is of another log. */
   onStranger: (error: ConsensusError) => void = () => undefined
-  readonly #group: Group
+  readonly #group: MeetingGroup
   readonly #name: string
   readonly #incarnation = randomInt(1, INCARNATION_MAX)
   readonly #machine = thisMachine().space
@@ -81,7 +84,7 @@ export class Meeting {
   readonly #met = new Map<number, Met>()
   #stops: (() => void)[] = []
 
-  constructor(group: Group, name: string, journal?: JournalOf) {
+  constructor(group: MeetingGroup, name: string, journal?: JournalOf) {
     this.#group = group
     this.#name = name
     this.#hasJournal = journal !== undefined
@@ -118,7 +121,7 @@ export class Meeting {
   }
 
   /** From now on others are met. `sight`: of this process's replica. */
-  begin(process: ReplicaProcess, sight: ReplicaSight | undefined): void {
+  begin(process: ReplicaPort, sight: ReplicaSight | undefined): void {
     const group = this.#group
     this.#sight = sight
     this.#meetSelf()
@@ -173,7 +176,7 @@ export class Meeting {
     return { type: 'hello', protocol: PROTOCOL, id: this.id, isAnswer, ...this.#self }
   }
 
-  #hear(process: ReplicaProcess, rank: number, told: Told): void {
+  #hear(process: ReplicaPort, rank: number, told: Told): void {
     if (told.type === 'card') {
       const { endpoint, id } = told.card
       // Either may have been begun again since.
@@ -190,7 +193,7 @@ export class Meeting {
   }
 
   #meet(
-    process: ReplicaProcess,
+    process: ReplicaPort,
     rank: number,
     { id, incarnation, log, expectsLog, sight, machine }: Omit<Met, 'rank'> & { id: number },
   ): void {
@@ -227,7 +230,7 @@ export class Meeting {
   }
 }
 
-function openingOf(group: Group, name: string): number {
+function openingOf(group: MeetingGroup, name: string): number {
   const counts = openings.get(group) ?? new Map<string, number>()
   openings.set(group, counts)
   const count = counts.get(name) ?? 0

@@ -10,7 +10,7 @@ import {
   mustBe,
   type OptionNames,
 } from '../native/index.ts'
-import { ReplicaProcess } from './agent/replica-process.ts'
+import { type ReplicaPort, ReplicaProcess, type StartReplica } from './agent/replica-process.ts'
 import { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.ts'
 import { JournalThread } from './durability/journal-thread.ts'
 import { ConsensusError } from './errors.ts'
@@ -20,6 +20,7 @@ import type { AnswerOf, AnyMachine, CommandOf } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
 import type { Configuration } from './replica/configuration.ts'
 import { defaultSettings } from './replica/settings.ts'
+import type { ReplicaGroup } from './replica-group.ts'
 import { Replicated } from './replicated.ts'
 
 /** Options of {@link replicate}. All members pass the same. */
@@ -122,6 +123,15 @@ export async function replicate<Machine extends AnyMachine>(
   options: ReplicateOptions<Machine>,
 ): Promise<Replicated<Machine>> {
   if (!(group instanceof RegionGroup)) throw mustBe('group', 'a group, as join() resolves with', group)
+  return await replicateIn(group, options, (process) => ReplicaProcess.start(process))
+}
+
+/** @internal The same where replicas run elsewhere, as in simulations. */
+export async function replicateIn<Machine extends AnyMachine>(
+  group: ReplicaGroup,
+  options: ReplicateOptions<Machine>,
+  start: StartReplica,
+): Promise<Replicated<Machine>> {
   const plan = planOf(options)
   const settings = defaultSettings
   const wanted = group.grows ? plan.replicas : Math.min(plan.replicas, group.size)
@@ -157,9 +167,9 @@ export async function replicate<Machine extends AnyMachine>(
       await record?.close()
     },
   })
-  let process: ReplicaProcess | undefined
+  let process: ReplicaPort | undefined
   try {
-    process = await ReplicaProcess.start({
+    process = await start({
       device: group.device,
       id: meeting.id,
       settings,
@@ -216,7 +226,7 @@ function foundingOf(
 }
 
 /** Begin the log that journals are to keep. */
-async function found(meeting: Meeting, record: VoterRecord | undefined, process: ReplicaProcess): Promise<void> {
+async function found(meeting: Meeting, record: VoterRecord | undefined, process: ReplicaPort): Promise<void> {
   const configuration = record === undefined ? foundAlone(meeting.id) : await record.foundOnce(meeting.id)
   if (configuration === undefined) return
   meeting.log = configuration.log
@@ -228,7 +238,7 @@ function isTimeout(error: unknown): boolean {
 }
 
 /** Where those who came are no majority of a log's voters: whose directories are missing. */
-async function missingVoters(meeting: Meeting, process: ReplicaProcess): Promise<ConsensusError | undefined> {
+async function missingVoters(meeting: Meeting, process: ReplicaPort): Promise<ConsensusError | undefined> {
   const voters = (await process.status()).configuration?.voters ?? []
   const missing = voters.filter(({ id }) => !meeting.met.has(id))
   if (2 * missing.length < voters.length || missing.length === 0) return undefined
@@ -239,7 +249,7 @@ async function missingVoters(meeting: Meeting, process: ReplicaProcess): Promise
 }
 
 /** A listener that calls `then` once, when this process is to found the log. */
-function onceFounder(group: RegionGroup, meeting: Meeting, founders: readonly number[], then: () => void): () => void {
+function onceFounder(group: ReplicaGroup, meeting: Meeting, founders: readonly number[], then: () => void): () => void {
   let isOver = false
   return () => {
     if (isOver || !isFounder(group, meeting.met, founders)) return

@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer'
-import type { Group } from '../cluster/index.ts'
 import type { Codec } from '../codecs/index.ts'
 import {
   ArgumentError,
@@ -15,7 +14,7 @@ import {
 } from '../native/index.ts'
 import { addAbortCallback, DeadlineTimer, removeAbortCallback } from '../runtime/index.ts'
 import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
-import type { ReplicaProcess } from './agent/replica-process.ts'
+import type { ReplicaPort } from './agent/replica-process.ts'
 import { Condition } from './condition.ts'
 import { ConsensusError, type ProposalOutcome } from './errors.ts'
 import { Applier } from './machine/applier.ts'
@@ -33,6 +32,7 @@ import type { Configuration } from './replica/configuration.ts'
 import type { FailOver } from './replica/fail-over.ts'
 import type { ReplicaSight } from './replica/replica-head.ts'
 import { CHECK_EVERY } from './replica/state-checks.ts'
+import type { ReplicaGroup } from './replica-group.ts'
 
 /** The leader from now on. A term is a fencing token: of two, the later leader's is greater. */
 export interface Leadership {
@@ -112,7 +112,7 @@ const RAISE_MS = 1000
 
 /** What {@link Replicated} is made of. */
 export interface ReplicatedParts<Machine extends AnyMachine> {
-  readonly group: Group
+  readonly group: Pick<ReplicaGroup, 'rank' | 'closed' | 'isGone'>
   readonly name: string
   readonly machine: Machine
   readonly codec: Codec<CommandOf<Machine>>
@@ -164,7 +164,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #deadlines = new DeadlineTimer((nowMs) => this.#session.expire(nowMs), false)
   readonly #meter: MachineMeter
   readonly #readIndex: ReadIndex
-  #process: ReplicaProcess | undefined
+  #process: ReplicaPort | undefined
   /** Reads for which no token is on its way. */
   #newReads: Reading[] = []
   readonly #asked = new Map<number, Reading[]>()
@@ -228,7 +228,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   }
 
   /** @internal From here on there are entries. */
-  attach(process: ReplicaProcess): void {
+  attach(process: ReplicaPort): void {
     this.#process = process
   }
 
@@ -426,6 +426,22 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     if (id === undefined)
       throw new ArgumentError('rank', `rank ${rank} has not opened this machine; pass one that votes`)
     return await this.#process!.transfer(id)
+  }
+
+  /**
+   * @internal Vote no more, once another replica that follows votes instead. False if none does in time: it votes on.
+   * Either way the log is followed until {@link close}.
+   */
+  async giveUpVote(timeoutMs: number): Promise<boolean> {
+    this.#checkOpen()
+    const isDone = await this.#process!.leave(timeoutMs, true)
+    if (!isDone) this.voteAgain()
+    return isDone
+  }
+
+  /** @internal It may vote again after {@link giveUpVote}. */
+  voteAgain(): void {
+    if (!this.closed) this.#process!.stay()
   }
 
   /** Leave. What was proposed and has no answer rejects. */
@@ -708,7 +724,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** A voter may have ended before this process came. */
+  /** A voter may have ended before this process came. One that has just joined may not be known here yet. */
   #configured(configuration: Configuration): void {
     const { group, rankOf, onConfiguration } = this.#parts
     this.#voters = configuration.voters.length
@@ -716,7 +732,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     this.#readIndex.configuration = configuration
     for (const { id } of configuration.voters) {
       const rank = rankOf(id)
-      if (rank !== undefined && !group.closed && !group.isMember(rank)) this.#process?.ended(id)
+      if (rank !== undefined && !group.closed && group.isGone(rank)) this.#process?.ended(id)
     }
     onConfiguration(configuration)
   }

@@ -18,6 +18,8 @@
 export type { AppendPolicy } from '../consensus/index.ts'
 export type { BackupOptions } from './backup/backup.ts'
 export type { RestoreOptions } from './backup/restore.ts'
+export type { ClientLine, ConnectLine, NodeClient } from './client/client-line.ts'
+export { IndexClient } from './client/index-client.ts'
 export type { CommandSpec } from './commands/command.ts'
 export { matches } from './commands/patterns.ts'
 export { CommandFault, type FaultReply, type Reply, shownName, unknownSubcommand } from './commands/reply.ts'
@@ -50,9 +52,18 @@ export type { TuplePart } from './keys/tuple-part.ts'
 export type { Looked } from './looked.ts'
 export type { RecordLooks } from './memory/record-looks.ts'
 export { EVICTION_POLICIES, type EvictionPolicy } from './node/eviction-policy.ts'
-export type { IndexNodeFigures, IndexShardFigures, NodeCard, Place } from './node/index-contract.ts'
+export {
+  type IndexNodeFigures,
+  type IndexShardFigures,
+  indexService,
+  type NodeCard,
+  type Place,
+} from './node/index-contract.ts'
 export { indexNodeCounters, indexShardCounters, ShardState } from './node/index-meter.ts'
 export { IndexNode } from './node/index-node.ts'
+export { handlersOf, type Served } from './node/index-server.ts'
+export type { NodeGroup, NodeHost } from './node/node-host.ts'
+export { holdersOf } from './node/placement.ts'
 export type { ShardFigures, ShardReplica } from './node/shard-replica.ts'
 export type { SlowLog } from './node/slow-log.ts'
 export { type OpenIndexOptions, openIndex, openNode } from './open-index.ts'

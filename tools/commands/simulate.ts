@@ -3,6 +3,7 @@ import { formatTable, integerOption, ProgressLine, parseOptions, UsageError } fr
 import { protocols } from 'aether-dsm/internal/dsm'
 import { type PlanOptions, planSimulation, runSeeds, type SeedReport, shorten, simulate } from '../simulation/index.ts'
 import { simulateManyReplicas, simulateOneOfReplicas } from './simulate-replicas.ts'
+import { simulateManyShards, simulateOneOfShards } from './simulate-shards.ts'
 
 const seedMax = 2 ** 48
 const seedsMax = 10_000_000
@@ -20,6 +21,7 @@ const table = {
 
 const help = `Usage: aether simulate [options]
        aether simulate replicas [options]
+       aether simulate index [options]
 
 Runs clusters of coherent memory in virtual time, one for each seed. A cluster has 2 to 5 processes with the parts of a
 real agent: membership, connections, page words, coherence, caches, replicas. They run over simulated devices, frames
@@ -45,6 +47,10 @@ replicas: a replicated log and its clients. Replicas that lead crash, pause, are
 join. No two replicas decide differently, a leader has all that was decided, and no answer is lost. One order explains
 all calls. The options are --seeds, --first, --seed, --threads, --disks and --json.
 
+index: nodes of an index whose shards move, and clients that look for them. Nodes come, close, crash, pause, stall and
+are cut off, most of them at a step of a move. One order explains the calls of each key, and each key is in its shard
+alone. All moves end. The options are --seeds, --first, --seed, --threads and --json.
+
 Options:
   --seeds N          the number of seeds (default 200)
   --first S          the first seed (default 1)
@@ -61,23 +67,25 @@ Examples:
   aether simulate --seeds 2000
   aether simulate --seed 17 --hazards 0,2
   aether simulate replicas --seeds 2000
-  aether simulate replicas --disks --seeds 2000`
+  aether simulate replicas --disks --seeds 2000
+  aether simulate index --seeds 200`
 
 /** `aether simulate`. */
 export const simulateCommand: Command = {
   help,
   options: table,
-  operands: [['replicas']],
+  operands: [['replicas', 'index']],
 
   async run(args) {
     const { values, positionals } = parseOptions('simulate', args, table, 1)
     const [what] = positionals
-    if (what !== undefined && what !== 'replicas')
-      throw new UsageError(`simulate takes 'replicas' or nothing, not '${what}'`, 'simulate')
+    if (what !== undefined && what !== 'replicas' && what !== 'index')
+      throw new UsageError(`simulate takes 'replicas', 'index' or nothing, not '${what}'`, 'simulate')
     const chosen = chosenProtocols(values.protocol)
     if (values.seed !== undefined) {
       const seed = integerOption('simulate', '--seed', values.seed, 0, seedMax)
       if (what === 'replicas') return simulateOneOfReplicas(seed, values.json, values.disks)
+      if (what === 'index') return await simulateOneOfShards(seed, values.json)
       return playOne(seed, { ...chosen, ...chosenHazards(values.hazards) }, values.json)
     }
     const first = integerOption('simulate', '--first', values.first, 0, seedMax)
@@ -88,6 +96,7 @@ export const simulateCommand: Command = {
         : { threads: integerOption('simulate', '--threads', values.threads, 1, threadsMax) }
     if (what === 'replicas')
       return simulateManyReplicas({ first, seeds, threads: threads.threads, json: values.json, disks: values.disks })
+    if (what === 'index') return simulateManyShards({ first, seeds, threads: threads.threads, json: values.json })
     return playMany(first, seeds, { ...chosen, ...threads }, values.json)
   },
 }

@@ -251,6 +251,16 @@ export abstract class Group extends Collectives implements AsyncDisposable {
   }
 
   /**
+   * @internal Whether `rank` was a member, and has left or died. Others may know of a member, and say so, before this
+   *   program hears that it has joined. That one is neither a member here nor gone.
+   */
+  isGone(rank: number): boolean {
+    if (!this.parts.grows) return this.#gone.has(rank)
+    // Each that joins has the highest rank so far.
+    return rank <= Math.max(...this.#ranks.keys(), ...this.#gone.keys()) && !this.#ranks.has(rank)
+  }
+
+  /**
    * @internal Send a short message to the program of another rank, for rooms above: any JSON value of about 1.9 KiB.
    *   Lost if that rank is gone. @throws ArgumentError if it is longer.
    */

@@ -64,7 +64,8 @@ export class ReplicaAgent implements Machine {
       reply.resolve(this.#replica.offerSnapshot(index, bytes))
     },
     transfer: (id, reply) => reply.resolve(this.#replica.transfer(id as number)),
-    leave: (_, reply) => this.#replica.leave(() => reply.resolve(undefined)),
+    leave: (isPatient, reply) => this.#replica.leave(() => reply.resolve(undefined), isPatient === true),
+    stay: (_, reply) => reply.resolve(this.#replica.stay()),
     found: (configuration, reply) => reply.resolve(this.#replica.found(configuration as Configuration)),
     restarted: (id, reply) => {
       this.#ends.forget(id as number)

@@ -27,6 +27,12 @@ export interface ReplicaProcessOptions extends Omit<ReplicaAgentData, 'toAgent' 
   readonly onSay: (to: number, card: ReplicaCard) => void
 }
 
+/** What a program does with its replica, wherever that runs. */
+export type ReplicaPort = Pick<ReplicaProcess, keyof ReplicaProcess>
+
+/** Starts a replica. */
+export type StartReplica = (options: ReplicaProcessOptions) => Promise<ReplicaPort>
+
 const RING_BYTES = 2 ** 20
 /** Records that are handed over before the event loop has its turn. */
 const RECORDS_PER_TURN = 2048
@@ -204,14 +210,23 @@ export class ReplicaProcess {
     return (await this.#agent!.command('transfer', id)) as boolean
   }
 
-  /** Vote no more. It resolves when that is decided, or after a while. */
-  async leave(timeoutMs: number): Promise<void> {
-    if (this.#closed) return
+  /**
+   * Vote no more. It resolves when that is decided, or after a while; false: it was not. `isPatient`: only once another
+   * votes instead.
+   */
+  async leave(timeoutMs: number, isPatient: boolean = false): Promise<boolean> {
+    if (this.#closed) return true
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs)
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, false)
     })
-    await Promise.race([this.#agent?.command('leave', undefined), late]).finally(() => clearTimeout(timer))
+    const left = this.#agent?.command('leave', isPatient).then(() => true) ?? true
+    return await Promise.race([left, late]).finally(() => clearTimeout(timer))
+  }
+
+  /** Do not leave after all, or vote again. */
+  stay(): void {
+    this.#command('stay', undefined)
   }
 
   async status(): Promise<ReplicaStatus> {

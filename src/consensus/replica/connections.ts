@@ -53,6 +53,8 @@ export interface Peer {
   isDead: boolean
   /** It has asked to vote no more. */
   isLeaving: boolean
+  /** It leaves once another votes in its place, and not before. */
+  isPatient: boolean
 }
 
 interface ConnectionsEvents {
@@ -98,6 +100,8 @@ export class Connections implements Iterable<Peer> {
   /** Its own memory is reached directly where the device lets the processor's atomics be. */
   readonly #own: OwnLink | undefined
   #self: ReplicaLink | undefined
+  /** An event of the channel is still to come, or to be taken. */
+  #isArmed = false
 
   constructor(options: ConnectionsOptions) {
     const { id, settings, device } = options
@@ -151,6 +155,12 @@ export class Connections implements Iterable<Peer> {
 
   isLeaving(id: number): boolean {
     return this.#peers.get(id)?.isLeaving === true
+  }
+
+  /** It is to be replaced, and votes until then. */
+  waitsToLeave(id: number): boolean {
+    const { isLeaving = false, isPatient = false, isDead = false } = this.#peers.get(id) ?? {}
+    return isLeaving && isPatient && !isDead
   }
 
   /** The highest term that was promised anywhere, as far as is known. */
@@ -253,9 +263,12 @@ export class Connections implements Iterable<Peer> {
 
   /** What completes from here on makes the descriptor readable. A replica that is alone has nothing under way. */
   arm(): void {
-    if (this.#peers.size === 0 && this.#self?.isAwaited !== true) return
-    this.#channel.drain()
-    this.#queue.arm()
+    const isIdle = this.#peers.size === 0 && this.#self?.isAwaited !== true
+    if (isIdle && !this.#isArmed) return
+    // What it was armed for may have come: not taken, that would end each sleep at once.
+    const hasFired = this.#channel.drain().length > 0
+    if (!isIdle) this.#queue.arm()
+    this.#isArmed = !isIdle || !hasFired
   }
 
   close(): void {
@@ -295,8 +308,9 @@ export class Connections implements Iterable<Peer> {
       this.#drop(before)
     }
     const link = this.#newLink()
-    const { counter = -1, silent = 0, taken = 0, promise = 0, left = 0, check = 0n, isLeaving = false } = before ?? {}
-    const known = { counter, silent, taken, promise, left, check, isLeaving }
+    const { counter = -1, silent = 0, taken = 0, promise = 0, left = 0, check = 0n } = before ?? {}
+    const { isLeaving = false, isPatient = false } = before ?? {}
+    const known = { counter, silent, taken, promise, left, check, isLeaving, isPatient }
     const unseen = { lookedNs: Number.NEGATIVE_INFINITY, aliveNs: Number.NEGATIVE_INFINITY, isLooking: false }
     this.#peers.set(id, { id, link, attempt, frame: -1, ...known, ...unseen, durable: undefined, isDead: false })
     const frame = this.#frameFor(id)

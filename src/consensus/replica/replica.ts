@@ -119,6 +119,8 @@ export class Replica {
   /** Proposals that the leader had no room for. */
   readonly #unsent: Uint8Array[] = []
   #leaving: (() => void) | undefined
+  /** It leaves only once another votes in its place. */
+  #isPatient = false
   /** More is on the disk than the leader was told. */
   #mustReport = false
   /** It says nothing before: see `graceNsOf`. */
@@ -326,10 +328,22 @@ export class Replica {
     return true
   }
 
-  /** Vote no more, so that the others need not find out that this replica has ended. Calls `done` once that is so. */
-  leave(done: () => void): void {
+  /**
+   * Vote no more, so that the others need not find out that this replica has ended. Calls `done` once that is so.
+   * `isPatient`: not before another votes in its place. With fewer voters, the next death might be one too many.
+   */
+  leave(done: () => void, isPatient: boolean = false): void {
     this.#leaving = done
+    this.#isPatient = isPatient
     this.#tryToLeave()
+  }
+
+  /** It does not leave after all, or may vote again. */
+  stay(): void {
+    const done = this.#leaving
+    this.#leaving = undefined
+    for (const { link } of this.#connections) if (link.isUp) link.send(MessageType.Leave, LEAVES_NOT)
+    done?.()
   }
 
   // ---- running
@@ -389,8 +403,11 @@ export class Replica {
     } else if (type === MessageType.Snapshot)
       this.#fetchSnapshot(peer, JSON.parse(Buffer.from(bytes).toString()) as SnapshotOffer)
     else if (type === MessageType.Campaign) this.#campaign()
-    else if (type === MessageType.Leave) peer.isLeaving = true
-    else if (type === MessageType.Durable) {
+    else if (type === MessageType.Leave) {
+      // Releases before said nothing more, and were not patient.
+      peer.isLeaving = bytes[0] !== LEAVES_NOT[0]
+      peer.isPatient = bytes[0] === LEAVES_ONCE_REPLACED[0]
+    } else if (type === MessageType.Durable) {
       peer.durable = { term: numberAt(bytes, 0), index: numberAt(bytes, 8) }
       this.#leader?.reported(peer.id, peer.durable.term, peer.durable.index)
     }
@@ -700,7 +717,11 @@ export class Replica {
     if (!leader.isReady) return
     const isGone = ({ id }: Voter): boolean =>
       this.#connections.isDead(id) || this.#connections.isLeaving(id) || this.#isAbsent(id)
-    const gone = voters.find(isGone) ?? this.#surplus(voters)
+    const isPatient = ({ id }: Voter): boolean => this.#connections.waitsToLeave(id)
+    const gone =
+      voters.find((voter) => isGone(voter) && !isPatient(voter)) ??
+      this.#surplus(voters) ??
+      voters.find((voter) => voters.length > votersWanted && isPatient(voter))
     const living = voters.filter((voter) => !isGone(voter))
     const learners = [...leader.acceptors.values()].filter(
       ({ id, isHeld, counted }) =>
@@ -709,6 +730,14 @@ export class Replica {
         counted >= this.#history.last - this.#options.settings.ahead &&
         !voters.some((voter) => voter.id === id),
     )
+    // One that has ended counts as long as it votes. A replica that takes its place beside it may have ended, too, and
+    // then two of four are left. What is on a disk may come back.
+    const isLost = ({ id }: Voter): boolean => this.#connections.isDead(id) || this.#isAbsent(id)
+    const lost = this.#durable === undefined && voters.length > 2 ? voters.find(isLost) : undefined
+    if (lost !== undefined) {
+      leader.reconfigure(withoutVoter(configuration, lost.id))
+      return
+    }
     const missing = votersWanted - living.length
     // Two voters are worse than one: either may end it. So a founder waits until all are there.
     const isEnough = voters.length === 1 ? learners.length >= missing : learners.length > 0
@@ -757,7 +786,8 @@ export class Replica {
     } else if (!isIn || others.length === 0) {
       this.#leaving = undefined
       done()
-    } else if (this.#leader === undefined) this.#linkToLeader()?.send(MessageType.Leave, NOTHING)
+    } else if (this.#leader === undefined)
+      this.#linkToLeader()?.send(MessageType.Leave, this.#isPatient ? LEAVES_ONCE_REPLACED : NOTHING)
     else this.#handOver(others, done)
   }
 
@@ -798,6 +828,9 @@ export class Replica {
 }
 
 const NOTHING = new Uint8Array()
+/** What a replica says of its leaving, if not that it leaves. */
+const LEAVES_NOT = Uint8Array.of(0)
+const LEAVES_ONCE_REPLACED = Uint8Array.of(1)
 
 function numbers(...values: readonly number[]): Uint8Array {
   return new Uint8Array(Float64Array.from(values).buffer)

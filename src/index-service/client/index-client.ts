@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { thisMachine } from '../../cluster/index.ts'
-import { connectLink, type MessageLink } from '../../messaging/index.ts'
-import { type Channel, type Client, MalformedFrameError, openChannel, RpcError } from '../../rpc/index.ts'
+import { MalformedFrameError, RpcError } from '../../rpc/index.ts'
 import { timerDelay } from '../../runtime/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexError, type IndexOutcome } from '../errors.ts'
 import {
-  CALL_BYTES_MAX,
   type HotKeysRequest,
   type IndexNodeFigures,
   type IndexSight,
@@ -19,13 +17,12 @@ import {
   type ShardSight,
 } from '../node/index-contract.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
+import { type ClientLine, type ConnectLine, connectLine, type NodeClient } from './client-line.ts'
 import { ForeignReads } from './foreign-reads.ts'
 import { NodeEnds } from './node-ends.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import { RemoteShards } from './remote-shards.ts'
 import { ShardClient } from './shard-client.ts'
-
-export type NodeClient = Client<typeof indexService>
 
 /** How long to look for a node before the next try. */
 const LOOK_MS_MAX = 5000
@@ -39,8 +36,7 @@ const STALE_MS = 50
 /** A node that this client talks to. */
 interface Met {
   readonly place: Place
-  readonly link: MessageLink
-  readonly channel: Channel
+  readonly line: ClientLine
   readonly client: NodeClient
   /** Calls that wait for its answers. */
   calls: number
@@ -57,6 +53,9 @@ export interface ClientOptions {
   readonly places: () => readonly Place[]
   /** Calls of a shard that are under way at a time. */
   readonly inFlightMax: number
+  /** The machine that it is on, and how it connects to nodes; default: this one. */
+  readonly machine?: string
+  readonly connect?: ConnectLine
 }
 
 /** What is known of a shard. */
@@ -71,7 +70,7 @@ interface KnownShard {
  */
 export class IndexClient implements IndexPort {
   readonly #options: ClientOptions
-  readonly #machine = thisMachine().space
+  readonly #machine: string
   readonly #met = new Map<string, Met>()
   /** Nodes that it connects to now. */
   readonly #meeting = new Map<string, Promise<Met | undefined>>()
@@ -93,6 +92,7 @@ export class IndexClient implements IndexPort {
 
   constructor(options: ClientOptions) {
     this.#options = options
+    this.#machine = options.machine ?? thisMachine().space
   }
 
   /** Find a node, and learn from it what there is. @throws IndexError `ERR_AETHER_INDEX_UNREACHABLE` */
@@ -151,7 +151,7 @@ export class IndexClient implements IndexPort {
     this.#known.clear()
     this.#remote.close()
     this.#ends.close()
-    await Promise.all([...this.#met.values()].map(({ channel }) => channel.close()))
+    await Promise.all([...this.#met.values()].map(({ line }) => line.close()))
   }
 
   /** Whether the leader of a shard is on this machine; while none is known, whether any node is. */
@@ -369,18 +369,16 @@ export class IndexClient implements IndexPort {
 
   async #connect(place: Place, timeoutMs: number): Promise<Met | undefined> {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timerDelay(timeoutMs))])
-    const { device, address, port } = place
-    let link: MessageLink
+    const { connect = connectLine } = this.#options
+    let line: ClientLine
     try {
-      link = await connectLink({ address, port, signal, ...(device === undefined ? {} : { device }) })
+      line = await connect(place, signal)
     } catch (error) {
       // No node is there, or not in time.
       this.#unmet = error
       return undefined
     }
-    const channel = openChannel(link, { bodyBytesMax: CALL_BYTES_MAX })
-    const client = channel.client(indexService)
-    const met: Met = { place, link, channel, client, calls: 0, isForgotten: false, unwatch: undefined }
+    const met: Met = { place, line, client: line.client, calls: 0, isForgotten: false, unwatch: undefined }
     this.#met.set(keyOf(place), met)
     this.#watch(met)
     return met
@@ -395,9 +393,9 @@ export class IndexClient implements IndexPort {
 
   #ended(met: Met): void {
     // What it has answered lies in the ring.
-    met.link.poll()
+    met.line.poll()
     this.#forget(met)
-    met.link.destroy(new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', '', 'the process of the node has ended'))
+    met.line.destroy(new RpcError('ERR_AETHER_RPC_CONNECTION_LOST', 'unknown', '', 'the process of the node has ended'))
   }
 
   #cardOf({ place }: Met): NodeCard | undefined {
@@ -417,8 +415,8 @@ export class IndexClient implements IndexPort {
   }
 
   /** A node that leaves still answers the calls that it has. */
-  #closeForgotten({ isForgotten, calls, channel }: Met): void {
-    if (isForgotten && calls === 0) channel.close().catch(() => undefined)
+  #closeForgotten({ isForgotten, calls, line }: Met): void {
+    if (isForgotten && calls === 0) line.close().catch(() => undefined)
   }
 
   /** `outcome`: of a call that has begun. */

@@ -1,6 +1,4 @@
-import { thisMachine } from '../../cluster/index.ts'
 import { type AppendPolicy, FIRST_FORMAT } from '../../consensus/index.ts'
-import type { RegionGroup } from '../../dsm/index.ts'
 import { native } from '../../native/index.ts'
 import { deviceNames, openDevice } from '../../verbs/index.ts'
 import { Admission } from '../admission.ts'
@@ -25,10 +23,10 @@ import {
   type ShardMemory,
 } from './index-contract.ts'
 import { IndexMeter, ShardState, type ShardStateNumber } from './index-meter.ts'
-import { IndexServer } from './index-server.ts'
+import type { IndexServer } from './index-server.ts'
 import { KeptShards } from './kept-shards.ts'
 import type { ListenPlace } from './listen-place.ts'
-import { NodeCards } from './node-cards.ts'
+import { type NodeGroup, type NodeHost, thisHost } from './node-host.ts'
 import { NodeLines } from './node-lines.ts'
 import { NodeMembers } from './node-members.ts'
 import { holdersOf, leaderWanted, mayLeave } from './placement.ts'
@@ -72,7 +70,7 @@ const LOOK_MS = 250
  * 1. A member that is to hold it opens it, and follows its log. When it has everything, its card says so.
  * 2. Once the cards of all that are to hold it say so, one that is not to hold it any more leaves the log. Of several,
  *    the one with the lowest rank does; the next one waits until that one has been replaced: see {@link mayLeave}.
- * 3. The log then lacks a voter, and one that follows takes its place.
+ *    It votes until another votes in its place: the one that follows. If there is none, it stays.
  *
  * So a shard always has as many replicas as voters are wanted, and at least a majority of them votes. Leaders are
  * spread over the holders: one that leads a shard which another is to lead hands it over, one at a time.
@@ -90,9 +88,10 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   changeListener: OnShardChange | undefined
   /** What took long of what its clients called, those of Redis included. */
   readonly slowLog: SlowLog
-  readonly #group: RegionGroup
+  readonly #group: NodeGroup
+  readonly #host: NodeHost
   readonly #options: NodeOptions
-  readonly #machine = thisMachine().space
+  readonly #machine: string
   readonly #kept: KeptShards | undefined
   readonly #replicas = new Map<number, ShardReplica>()
   /** Shards that are being opened or closed. */
@@ -105,7 +104,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly #remote: IndexClient
   readonly #lines: NodeLines
   readonly #listeners = new Set<(message: Uint8Array) => void>()
-  #server!: IndexServer
+  #server!: Pick<IndexServer, 'here' | 'beyond' | 'close'>
   /** Undefined where no other machine READs. */
   #reads: ReadListener | undefined
   #members!: NodeMembers
@@ -120,7 +119,9 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly #stop = new AbortController()
   #closing: Promise<void> | undefined
 
-  private constructor(group: RegionGroup, options: NodeOptions) {
+  private constructor(group: NodeGroup, options: NodeOptions, host: NodeHost) {
+    this.#host = host
+    this.#machine = host.machine
     this.name = options.name
     this.shards = options.shards
     this.rank = group.rank
@@ -132,7 +133,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.#eviction = options.eviction
     const { name, inFlightMax, directory } = options
     this.#kept = directory === undefined ? undefined : new KeptShards(directory, options.shards)
-    this.#remote = new IndexClient({ name, inFlightMax, places: () => this.#places() })
+    const { machine, connect } = host
+    this.#remote = new IndexClient({ name, inFlightMax, places: () => this.#places(), machine, connect })
     const cards = (): readonly NodeCard[] => this.#members.cards
     this.#lines = new NodeLines({
       rank: group.rank,
@@ -144,8 +146,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   }
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
-  static async open(group: RegionGroup, options: NodeOptions): Promise<IndexNode> {
-    const node = new IndexNode(group, options)
+  static async open(group: NodeGroup, options: NodeOptions, host: NodeHost = thisHost): Promise<IndexNode> {
+    const node = new IndexNode(group, options, host)
     try {
       await node.#open()
       return node
@@ -296,7 +298,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
 
   async #open(): Promise<void> {
     const { listen, timeoutMs, signal } = this.#options
-    this.#server = await IndexServer.open(this, { listen })
+    this.#server = await this.#host.serve(this, { listen })
     const device = this.#group.oneMachine ? READ_DEVICE : this.#group.device
     // On other devices the memory of replicas is not found, or nothing listens. Clients ask the nodes then.
     if (listen !== undefined && isRead(device))
@@ -320,7 +322,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       throw error
     }
     this.#show()
-    this.#hide = new NodeCards(this.name).show(this.rank, this.#server.here)
+    this.#hide = this.#host.show(this.name, this.rank, this.#server.here)
     this.#looker = setInterval(() => {
       this.#move()
       this.#show()
@@ -387,7 +389,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
         replica !== undefined &&
         mayLeave(this.rank, { holders, have: this.#have(shard), voters: replica.voters })
       )
-        this.#change(shard, this.#closeShard(shard))
+        this.#change(shard, this.#leaveShard(shard))
     }
     this.#spreadLeaders()
   }
@@ -458,6 +460,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       thread,
       listeners: this.#listenersOf(shard),
       elsewhere: this.#remote.shard(shard),
+      start: this.#host.startReplica,
       ...limits,
     }).finally(() => this.#moving.delete(shard))
     // It may have been set meanwhile.
@@ -478,6 +481,16 @@ export class IndexNode implements IndexPort, AsyncDisposable {
         return node.changeListener === undefined ? undefined : changed
       },
     }
+  }
+
+  /** Leave a shard that others are to hold. */
+  async #leaveShard(shard: number): Promise<void> {
+    const replica = this.#replicas.get(shard)!
+    // Else fewer would vote for a while, and the next death might be one too many. The next look tries again.
+    if (!(await replica.giveUpVote())) return
+    // Members may have come or gone meanwhile.
+    if (this.#holders(shard).includes(this.rank)) replica.voteAgain()
+    else await this.#closeShard(shard)
   }
 
   /** The others know first, so that no one asks for it here. One that is over has nothing to answer. */

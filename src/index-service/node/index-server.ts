@@ -1,4 +1,4 @@
-import { type CallContext, createServer, type Server } from '../../rpc/index.ts'
+import { type CallContext, createServer, type Handlers, type Server } from '../../rpc/index.ts'
 import type { Reply } from '../commands/reply.ts'
 import { IndexError } from '../errors.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
@@ -75,6 +75,13 @@ export class IndexServer {
 }
 
 function serverOf(served: Served): Server {
+  const callsMax = Number.MAX_SAFE_INTEGER
+  const server = createServer({ callsMax, callsPerSessionMax: callsMax, bodyBytesMax: CALL_BYTES_MAX })
+  return server.serve(indexService, handlersOf(served))
+}
+
+/** What a node does for clients. */
+export function handlersOf(served: Served): Handlers<typeof indexService> {
   const timed = async <T>(calls: readonly Call[], { session }: CallContext, work: Promise<T>): Promise<T> => {
     const startMs = performance.now()
     try {
@@ -88,8 +95,7 @@ function serverOf(served: Served): Server {
     if (port === undefined) throw indexService.error('moved', { shard })
     return port
   }
-  const callsMax = Number.MAX_SAFE_INTEGER
-  return createServer({ callsMax, callsPerSessionMax: callsMax, bodyBytesMax: CALL_BYTES_MAX }).serve(indexService, {
+  return {
     look: () => served.look(),
     figures: () => served.ownFigures(),
     slow: () => served.ownSlowCalls(),
@@ -106,7 +112,7 @@ function serverOf(served: Served): Server {
     hear: ({ messages }): undefined => {
       for (const message of messages) served.hear(message)
     },
-  })
+  }
 }
 
 /** Errors of a node cross as what they are. */

@@ -4,9 +4,9 @@ import {
   type ReadersOf,
   type Replicated,
   type ReplicatedStatus,
-  replicate,
+  replicateIn,
+  type StartReplica,
 } from '../../consensus/index.ts'
-import type { RegionGroup } from '../../dsm/index.ts'
 import { TIMER_MS_MAX } from '../../native/index.ts'
 import { addAbortCallback, removeAbortCallback } from '../../runtime/index.ts'
 import type { ProtectionDomain } from '../../verbs/index.ts'
@@ -32,6 +32,7 @@ import { type EvictionSettings, ruleOf } from './eviction-policy.ts'
 import { Evictor } from './evictor.ts'
 import { HotKeys } from './hot-keys.ts'
 import type { HotKey, HotKeysRequest, ShardMemory } from './index-contract.ts'
+import type { NodeGroup } from './node-host.ts'
 import { type Program, ProgramLine } from './program-line.ts'
 import { asIndexError } from './replica-errors.ts'
 import { ShardBackups } from './shard-backups.ts'
@@ -61,6 +62,8 @@ export interface ShardReplicaOptions {
   readonly elsewhere: ShardPort
   /** Are told what happens to keys, in each process that holds the shard. */
   readonly listeners: KeyListeners
+  /** Where its replica runs. */
+  readonly start: StartReplica
 }
 
 /** How many keys a shard has, and what they take. */
@@ -90,13 +93,15 @@ const PROPOSE_MS = 30_000
 /** How long calls that came may take when the node leaves the shard. */
 const DRAIN_MS_MAX = 5000
 const DRAIN_LOOK_MS = 5
+/** How long it waits that another votes in its place. */
+const REPLACED_MS_MAX = 1000
 const BACKUP_LIMITS: CallLimits = { timeoutMs: 30_000, signal: undefined }
 
 /** A node's replica of a shard, which it reads itself and changes through the log. */
 export class ShardReplica implements ShardPort {
   readonly name: string
   readonly rank: number
-  readonly #group: RegionGroup
+  readonly #group: NodeGroup
   readonly #admission: Admission
   readonly #table: RecordTable
   readonly #shard: ShardMachine
@@ -121,7 +126,7 @@ export class ShardReplica implements ShardPort {
   #closing: Promise<void> | undefined
 
   private constructor(parts: {
-    readonly group: RegionGroup
+    readonly group: NodeGroup
     readonly name: string
     readonly admission: Admission
     readonly table: RecordTable
@@ -169,7 +174,7 @@ export class ShardReplica implements ShardPort {
   }
 
   /** @throws ConsensusError if no leader is elected in time, or for what is wrong with the directory. */
-  static async open(group: RegionGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
+  static async open(group: NodeGroup, options: ShardReplicaOptions): Promise<ShardReplica> {
     const {
       name,
       replicas,
@@ -205,29 +210,33 @@ export class ShardReplica implements ShardPort {
       },
     })
     try {
-      const replicated = await replicate<ShardMachine>(group, {
-        name,
-        machine: () => shard,
-        codec: shardCodec,
-        answerCodec,
-        replicas,
-        append,
-        thread,
-        timeoutMs,
-        founders,
-        expectsLog: isFounded,
-        formats: {
-          known: COMMAND_FORMAT,
-          common: commonFormat,
-          inForce: (format) => {
-            shard.format = format
+      const replicated = await replicateIn<ShardMachine>(
+        group,
+        {
+          name,
+          machine: () => shard,
+          codec: shardCodec,
+          answerCodec,
+          replicas,
+          append,
+          thread,
+          timeoutMs,
+          founders,
+          expectsLog: isFounded,
+          formats: {
+            known: COMMAND_FORMAT,
+            common: commonFormat,
+            inForce: (format) => {
+              shard.format = format
+            },
           },
+          // No one asks for them, and they may be long.
+          changesKept: 0,
+          ...(directory === undefined ? {} : { directory }),
+          ...(signal === undefined ? {} : { signal }),
         },
-        // No one asks for them, and they may be long.
-        changesKept: 0,
-        ...(directory === undefined ? {} : { directory }),
-        ...(signal === undefined ? {} : { signal }),
-      })
+        options.start,
+      )
       const { admission, eviction, elsewhere } = options
       replica = new ShardReplica({
         group,
@@ -446,6 +455,16 @@ export class ShardReplica implements ShardPort {
     return this.#replicated.transferLeadership(rank)
   }
 
+  /** Vote no more, once another node votes instead. False if none does in time: it votes on. @throws ConsensusError */
+  giveUpVote(): Promise<boolean> {
+    return this.#replicated.giveUpVote(REPLACED_MS_MAX)
+  }
+
+  /** It stays after {@link giveUpVote}. */
+  voteAgain(): void {
+    this.#replicated.voteAgain()
+  }
+
   /** Calls that came are answered, those that wait go on waiting where the shard is, and it is closed. */
   async leave(): Promise<void> {
     this.#isLeaving = true
@@ -525,7 +544,7 @@ export class ShardReplica implements ShardPort {
   /** Each node removes what it waits for no more, and the leader what nodes that are gone have waited for. */
   #isLeftOver(waiter: number, leads: boolean): boolean {
     const rank = rankOfWaiter(waiter)
-    return rank === this.rank ? !this.#waiting.has(waiter) : leads && !this.#group.isMember(rank)
+    return rank === this.rank ? !this.#waiting.has(waiter) : leads && this.#group.isGone(rank)
   }
 }
 
