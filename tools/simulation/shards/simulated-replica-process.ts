@@ -99,6 +99,11 @@ export class SimulatedReplicaProcess implements ReplicaPort {
     this.#process.wake()
   }
 
+  /** Only a replica in the thread of its program decides at once. */
+  pass(): undefined {
+    return undefined
+  }
+
   askIndex(token: number): boolean {
     if (this.#closed || !this.#toAgent.push(Demand.AskIndex, numbers(token))) return false
     this.#process.wake()
