@@ -1,16 +1,16 @@
 import { Buffer } from 'node:buffer'
-import type { Client } from '../../rpc/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { againUntilKnown, type PlacedOrNot } from '../located.ts'
 import type { Looked, LookedHash } from '../looked.ts'
 import type { RecordLooks } from '../memory/record-looks.ts'
-import { type indexService, PIECE_BYTES } from '../node/index-contract.ts'
+import { PIECE_BYTES } from '../node/index-contract.ts'
 import type { CallLimits, ShardPort } from '../port.ts'
 import { bytesOfCalls } from '../state/call-bytes.ts'
 import type { SizesPart, SizesRequest } from '../state/prefix-sizes.ts'
 import { unpackCalls } from '../state/shard-codec.ts'
 import type { Call, PackedCalls, Watched } from '../state/shard-command.ts'
+import type { NodeClient } from './client-line.ts'
 import type { ForeignReads } from './foreign-reads.ts'
 import type { RemoteReads } from './remote-reads.ts'
 
@@ -18,8 +18,6 @@ import type { RemoteReads } from './remote-reads.ts'
 const GRACE_MS = 5000
 /** How long it looks for a node that makes a backup. */
 const FIND_MS = 10_000
-
-type NodeClient = Client<typeof indexService>
 
 /** The index, as a shard of it knows it. */
 interface ShardsIndex {
