@@ -77,8 +77,11 @@ export class Entries {
   touch(key: Uint8Array, name: string, value: Collection, version: number): void {
     this.#collections.account(name)
     const old = this.get(key)!
-    const isSame = value instanceof HashValue && !value.hasNewNames
-    const names = isSame ? format.stringOf(old) : namesOf(value)
+    const isHash = value instanceof HashValue
+    const isSame = !isHash || !value.hasNewNames
+    // Of several changes by one command, the first has written it so.
+    if (isSame && format.versionOf(old) === version) return
+    const names = isHash && isSame ? format.stringOf(old) : namesOf(value)
     this.#write(key, value.type, { version, expireAtMs: expireAtOf(old) }, names)
   }
 
