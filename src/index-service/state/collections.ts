@@ -10,6 +10,8 @@ interface Held {
   readonly ownBytes: number
   /** What it took when it was last looked at. */
   usedBytes: number
+  /** The command that changed it last. */
+  changedAt: number
 }
 
 /** The values of keys that are not strings, by key as latin1, what they take, and which of them became ready. */
@@ -43,17 +45,20 @@ export class Collections {
   /** A new one, for which commands may wait. */
   add(name: string, value: Collection): void {
     const ownBytes = HELD_BYTES + name.length
-    this.#held.set(name, { value, ownBytes, usedBytes: ownBytes + value.usedBytes })
+    this.#held.set(name, { value, ownBytes, usedBytes: ownBytes + value.usedBytes, changedAt: 0 })
     this.#usedBytes += ownBytes + value.usedBytes
     if (value.type === RecordType.List || value.type >= RecordType.SortedSet) this.#ready.add(name)
   }
 
-  /** One that is there has changed. */
-  account(name: string): void {
+  /** One that is there was changed by a command. False if it was by the same one before. */
+  changed(name: string, command: number): boolean {
     const held = this.#held.get(name)!
     this.#usedBytes -= held.usedBytes
     held.usedBytes = held.ownBytes + held.value.usedBytes
     this.#usedBytes += held.usedBytes
+    if (held.changedAt === command) return false
+    held.changedAt = command
+    return true
   }
 
   delete(name: string): void {

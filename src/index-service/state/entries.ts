@@ -75,12 +75,11 @@ export class Entries {
 
   /** The collection of a key has changed. `name`: the key as latin1. */
   touch(key: Uint8Array, name: string, value: Collection, version: number): void {
-    this.#collections.account(name)
-    const old = this.get(key)!
     const isHash = value instanceof HashValue
     const isSame = !isHash || !value.hasNewNames
     // Of several changes by one command, the first has written it so.
-    if (isSame && format.versionOf(old) === version) return
+    if (!this.#collections.changed(name, version) && isSame) return
+    const old = this.get(key)!
     const names = isHash && isSame ? format.stringOf(old) : namesOf(value)
     this.#write(key, value.type, { version, expireAtMs: expireAtOf(old) }, names)
   }
