@@ -82,10 +82,10 @@ function serverOf(served: Served): Server {
 
 /** What a node does for clients. */
 export function handlersOf(served: Served): Handlers<typeof indexService> {
-  const timed = async <T>(calls: readonly Call[], { session }: CallContext, work: Promise<T>): Promise<T> => {
+  const timed = async <T>(calls: readonly Call[], { session }: CallContext, work: () => Promise<T>): Promise<T> => {
     const startMs = performance.now()
     try {
-      return await work
+      return await work()
     } finally {
       served.slowLog.ended(calls, performance.now() - startMs, `client ${session}`)
     }
@@ -103,8 +103,9 @@ export function handlersOf(served: Served): Handlers<typeof indexService> {
     hot: (request, { signal }) => served.ownHotKeys(request, signal),
     sizes: ({ shard, ...request }, context) => told(portOf(shard).sizes(request, limitsOf(context))),
     run: ({ shard, calls, watched, apart }, context) =>
-      told(timed(calls, context, portOf(shard).run(calls, watched, limitsOf(context), apart))),
-    read: ({ shard, calls }, context) => told(timed(calls, context, portOf(shard).read(calls, limitsOf(context)))),
+      told(timed(calls, context, () => portOf(shard).run(calls, watched, limitsOf(context), apart))),
+    read: ({ shard, calls }, context) =>
+      told(timed(calls, context, () => portOf(shard).read(calls, limitsOf(context)))),
     versions: ({ shard, keys, db }, context) => told(portOf(shard).versions(keys, limitsOf(context), db)),
     wait: async ({ shard, call, waitMs }, { signal }): Promise<Reply> =>
       await told(portOf(shard).wait(call, waitMs, signal)),
