@@ -226,8 +226,7 @@ Int32s Arguments::int32s(size_t index, const char* name) {
   return out;
 }
 
-// The same of what Node-API knows by itself.
-// Of anything else the call fails, so nothing is asked before.
+// Of anything else the call of Node-API fails, so nothing is asked before.
 bool typedBytesOf(napi_env env, napi_value value, Bytes* out) {
   napi_typedarray_type type = napi_uint8_array;
   size_t length = 0;
@@ -239,6 +238,7 @@ bool typedBytesOf(napi_env env, napi_value value, Bytes* out) {
   return true;
 }
 
+// The same of what Node-API knows by itself.
 static bool plainBytesOf(napi_env env, napi_value value, Bytes* out) {
   bool is = false;
   void* data = nullptr;
