@@ -80,3 +80,34 @@ test('an event loop that looked in vain has slept when the next thing comes', ()
   loop.wakeful.came()
   assert.deepEqual(loop.slept, [0, 100])
 })
+
+test('what comes to its own descriptors is attended to in a look, without asking the budget, and it looks on', () => {
+  const turns: (() => void)[] = []
+  let [come, asked] = [2, 0]
+  const wakeful = new WakefulLoop({
+    budget: {
+      isLooking: false,
+      looksOn: () => {
+        asked += 1
+        return false
+      },
+      found: () => undefined,
+      slept: () => undefined,
+    },
+    poll: () => {
+      if (come === 0) return false
+      come -= 1
+      return true
+    },
+    nowMs: () => 0,
+    nextTurn: (run) => turns.push(run),
+  })
+  wakeful.came()
+  const left: number[] = []
+  for (let run = turns.shift(); run !== undefined; run = turns.shift()) {
+    run()
+    left.push(come)
+  }
+  assert.deepEqual(left, [1, 0, 0])
+  assert.equal(asked, 1)
+})
