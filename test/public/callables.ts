@@ -41,6 +41,8 @@ class Finder {
   readonly #exported = new Map<ts.Symbol, string>()
   readonly #seen = new Set<ts.Type>()
   readonly #found = new Map<string, Callable>()
+  /** Interfaces and abstract classes behind exported classes, at which their members are found. */
+  readonly #implemented = new Set<ts.Symbol>()
   #door = ''
 
   constructor(modules: PublicModules) {
@@ -48,6 +50,8 @@ class Finder {
     this.#checker = modules.checker
     for (const [door, symbols] of modules.exports)
       for (const symbol of symbols) this.#exported.set(modules.target(symbol), door)
+    for (const symbol of this.#exported.keys())
+      for (const node of symbol.declarations ?? []) if (ts.isClassDeclaration(node)) this.#implements(node)
   }
 
   find(): readonly Callable[] {
@@ -56,6 +60,18 @@ class Finder {
       for (const symbol of symbols) this.#export(symbol)
     }
     return [...this.#found.values()]
+  }
+
+  #implements(node: ts.ClassDeclaration | ts.InterfaceDeclaration): void {
+    for (const clause of node.heritageClauses ?? []) {
+      for (const named of clause.types) {
+        const { symbol } = this.#checker.getTypeAtLocation(named)
+        if (symbol === undefined || this.#implemented.has(symbol) || this.#exported.has(symbol)) continue
+        this.#implemented.add(symbol)
+        for (const above of symbol.declarations ?? [])
+          if (ts.isInterfaceDeclaration(above) || ts.isClassDeclaration(above)) this.#implements(above)
+      }
+    }
   }
 
   #export(symbol: ts.Symbol): void {
@@ -123,6 +139,10 @@ class Finder {
 
   #member(property: ts.Symbol): void {
     const type = this.#checker.getTypeOfSymbol(property).getNonNullableType()
+    if (this.#isImplemented(property)) {
+      this.#reach(type)
+      return
+    }
     const owner = this.#ownerOf(property)
     const door = this.#doorOf(property)
     const member = property.name.replace(/^__@(\w+)@\d+$/, '[$1]')
@@ -132,6 +152,14 @@ class Finder {
     else if (signatures.length > 0)
       this.#add({ name: `${owner}.${member}`, owner, member, kind: 'method' }, signatures, door)
     this.#reach(type)
+  }
+
+  #isImplemented(property: ts.Symbol): boolean {
+    const [declaration] = property.declarations ?? []
+    const parent = parentOf(property)
+    if (declaration === undefined || parent === undefined || !this.#implemented.has(parent)) return false
+    const isAbstract = (ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Abstract) !== 0
+    return isAbstract || (parent.flags & ts.SymbolFlags.Interface) !== 0
   }
 
   #setter(owner: string, member: string, type: ts.Type, door: string): void {
@@ -147,7 +175,7 @@ class Finder {
   }
 
   #doorOf(property: ts.Symbol): string {
-    const parent = (property.declarations?.[0]?.parent as { readonly symbol?: ts.Symbol } | undefined)?.symbol
+    const parent = parentOf(property)
     return (parent && this.#exported.get(parent)) ?? this.#door
   }
 
@@ -207,6 +235,11 @@ class Finder {
   #isHere(node: ts.Declaration): boolean {
     return relative(this.#modules.directory, node.getSourceFile().fileName).startsWith('src/')
   }
+}
+
+/** The class or interface that declares it. */
+function parentOf(property: ts.Symbol): ts.Symbol | undefined {
+  return (property.declarations?.[0]?.parent as { readonly symbol?: ts.Symbol } | undefined)?.symbol
 }
 
 function isSettableProperty(node: ts.Declaration): boolean {
