@@ -119,8 +119,7 @@ export class AcceptorView {
     const { layout, term } = this.#leader
     this.link.read(0, layout.headBytes, (bytes) => {
       const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-      for (let place = 0; place < layout.window; place += 1)
-        this.#words[place] = head.getBigUint64(layout.slots + 8 * place, true)
+      this.#words.set(new BigUint64Array(bytes.buffer, bytes.byteOffset + layout.slots, layout.window))
       this.#took(Number(head.getBigUint64(HeadWord.Taken, true)))
       const promise = head.getBigUint64(HeadWord.Promise, true)
       if (Number(promise) > term) this.#leader.deposed(Number(promise))
@@ -225,7 +224,7 @@ export class AcceptorView {
     })
   }
 
-  /** The entry `index` holds proposals of that replica: its program waits for them. */
+  /** That replica's program waits for the entry `index`: it holds proposals of it, or tells it to propose again. */
   awaits(index: number): void {
     if (this.#awaitedLast <= this.#wokenFor) this.#awaitedFirst = index
     this.#awaitedLast = index

@@ -97,6 +97,8 @@ export class Connections implements Iterable<Peer> {
   readonly #dead = new Set<number>()
   /** Those of them that may still finish a WRITE. */
   readonly #unfenced = new Set<number>()
+  /** Those of them whose connections were not given back yet. */
+  readonly #dying: Peer[] = []
   /** Its own memory is reached directly where the device lets the processor's atomics be. */
   readonly #own: OwnLink | undefined
   #self: ReplicaLink | undefined
@@ -197,20 +199,25 @@ export class Connections implements Iterable<Peer> {
     events.joined(peer)
   }
 
-  /** The process of a replica has ended for certain. False if that was known. */
+  /**
+   * The process of a replica has ended for certain. False if that was known. What connected the two is given back by
+   * {@link mend}: that takes longer than to find another leader.
+   */
   ended(id: number): boolean {
     if (id === this.#options.id || this.#dead.has(id)) return false
     this.#dead.add(id)
     const peer = this.#peers.get(id)
-    if (peer !== undefined) {
-      peer.isDead = true
-      this.#drop(peer)
-    }
+    if (peer === undefined) return true
+    peer.isDead = true
+    peer.link.broken ??= 'its process has ended'
+    this.#dying.push(peer)
+    this.#options.events.left(id)
     return true
   }
 
   /** That replica was begun again: nothing is known of it. */
   forget(id: number): void {
+    this.#bury()
     const peer = this.#peers.get(id)
     if (peer !== undefined) this.#drop(peer)
     this.#peers.delete(id)
@@ -228,9 +235,10 @@ export class Connections implements Iterable<Peer> {
     seen()
   }
 
-  /** Connections that broke are made again by the one with the lower id. */
+  /** Connections that broke are made again by the one with the lower id. Those to the dead are given back. */
   mend(): void {
     const { id, events } = this.#options
+    this.#bury()
     if (this.#self?.broken !== undefined) {
       this.#byNumber.delete(this.#self.number)
       this.#self.close()
@@ -320,15 +328,24 @@ export class Connections implements Iterable<Peer> {
   #frameFor(id: number): number {
     let frame = this.memory.frameFor(id)
     if (frame === undefined) {
+      this.#bury()
       for (const dead of this.#dead) if (!this.#unfenced.has(dead)) this.memory.release(dead)
       frame = this.memory.frameFor(id)
     }
     return frame ?? -1
   }
 
-  /** Nothing from there arrives any more. */
+  #bury(): void {
+    for (const peer of this.#dying.splice(0)) this.#fence(peer)
+  }
+
   #drop(peer: Peer): void {
     this.#options.events.left(peer.id)
+    this.#fence(peer)
+  }
+
+  /** Nothing from there arrives any more. */
+  #fence(peer: Peer): void {
     this.#byNumber.delete(peer.link.number)
     const isFenced = peer.link.close()
     if (!isFenced) this.#unfenced.add(peer.id)

@@ -302,6 +302,7 @@ export class Proposer implements AcceptorsLeader {
     else if (!this.#begun) {
       this.#begun = true
       this.caughtUpNs = this.#host.nowNs()
+      for (const acceptor of this.acceptors.values()) acceptor.awaits(index)
       return this.#entry(index, EntryFlag.Begin, beginning(this.term, this.#host.id))
     }
     if (this.#configuration !== undefined) {
