@@ -19,6 +19,7 @@ import type { MachineFormats } from './machine/formats.ts'
 import type { AnswerOf, AnyMachine, CommandOf } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
 import type { Configuration } from './replica/configuration.ts'
+import { PROTOCOLS, takesRights } from './replica/rights.ts'
 import { defaultSettings } from './replica/settings.ts'
 import type { ReplicaGroup } from './replica-group.ts'
 import { Replicated } from './replicated.ts'
@@ -62,6 +63,13 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
    * whose event loop stands still for 200 ms loses the lead. Default `own`.
    */
   readonly thread?: 'own' | 'program'
+  /**
+   * How leaders store entries in the memory of this process. `velos`: by compare-and-swap. `mu`: by WRITE alone, which
+   * one leader at a time has the right to, on devices whose rights hold. A new leader then waits for each replica's
+   * thread to give it that right. `auto`: `mu` where a device's compare-and-swap takes much longer than a WRITE.
+   * Processes of one machine may differ in it. Default `auto`.
+   */
+  readonly protocol?: 'auto' | 'mu' | 'velos'
   /** How long to wait for a leader, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -87,6 +95,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   sessionMs: true,
   spinMs: true,
   thread: true,
+  protocol: true,
   timeoutMs: true,
   signal: true,
   answerCodec: true,
@@ -173,6 +182,7 @@ export async function replicateIn<Machine extends AnyMachine>(
       device: group.device,
       id: meeting.id,
       settings,
+      isByRights: takesRights(group.device, plan.protocol),
       founding: journal ? undefined : await foundingOf(meeting, record, founders),
       votersWanted: wanted,
       journal: journal && { port: journal.port, bell: journal.bell, recovered: journal.recovered },
@@ -281,6 +291,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     sessionMs = DEFAULT_SESSION_MS,
     spinMs = 0,
     thread = 'own',
+    protocol = 'auto',
     timeoutMs = DEFAULT_TIMEOUT_MS,
     signal,
     answerCodec,
@@ -300,6 +311,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
   checkMilliseconds('options.sessionMs', sessionMs)
   if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
   if (thread !== 'own' && thread !== 'program') throw mustBe('options.thread', "'own' or 'program'", thread)
+  if (!PROTOCOLS.includes(protocol)) throw mustBe('options.protocol', `one of ${PROTOCOLS.join(', ')}`, protocol)
   checkMilliseconds('options.timeoutMs', timeoutMs)
   checkSignal('options.signal', signal)
   return {
@@ -312,6 +324,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     sessionMs,
     spinMs,
     thread,
+    protocol,
     timeoutMs,
     signal,
     answerCodec,

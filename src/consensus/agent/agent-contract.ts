@@ -11,6 +11,7 @@ export interface ReplicaAgentData {
   readonly device: string
   readonly id: number
   readonly settings: ReplicaSettings
+  readonly isByRights: boolean
   readonly founding: Configuration | undefined
   readonly votersWanted: number
   /** Where its journal is written, and what it held. */

@@ -81,11 +81,12 @@ export class ReplicaAgent implements Machine {
     this.#data = data.journal === undefined ? data : { ...data, journal: { ...data.journal, recovered: NOTHING_HELD } }
     this.#toAgent = new ByteRing(data.toAgent)
     this.#toProgram = new ByteRing(data.toProgram)
-    const { device, id, settings, founding, votersWanted, journal } = data
+    const { device, id, settings, isByRights, founding, votersWanted, journal } = data
     this.#journal = journal && new JournalPort(journal.port)
     const durability = journal && { journal: this.#journal!, recovered: journal.recovered }
     this.#replica = new Replica({
-      ...{ device, id, settings, founding, votersWanted, durability, runtime: context.runtime, clockMs: Date.now },
+      ...{ device, id, settings, isByRights, founding, votersWanted, durability },
+      ...{ runtime: context.runtime, clockMs: Date.now },
       events: {
         decided: (entry) => this.#decided(entry),
         say: (to, card) => context.notify({ type: 'say', to, card }),

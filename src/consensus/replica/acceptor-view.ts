@@ -27,6 +27,8 @@ export interface AcceptorsLeader {
   yieldsTo(acceptor: AcceptorView): boolean
   /** Something has moved. */
   progressed(): void
+  /** Ask it for the right to write its slots. */
+  ask(acceptor: AcceptorView): void
   /** The acceptor cannot go on without a snapshot. */
   needsSnapshot(acceptor: AcceptorView): void
 }
@@ -48,6 +50,12 @@ export interface AcceptedPlace {
  * 3. Store entries in order: WRITE the cell, and one compare-and-swap behind it.
  *
  * A prediction that was wrong shows the right word. Then either another leader has come, or it is tried again.
+ *
+ * An acceptor *by rights* is written by one leader at a time, as in Mu (Aguilera and others, "Microsecond consensus for
+ * microsecond applications", OSDI 2020, section 4). The promise is a request there, which the acceptor's own thread
+ * answers: it takes the right to write from the leader before, and gives it to this one. What slots hold is read after
+ * that, and nothing is prepared. To store an entry then takes two WRITEs. Each acceptor says how it is written, and a
+ * leader may meet both kinds.
  */
 export class AcceptorView {
   readonly id: number
@@ -88,6 +96,9 @@ export class AcceptorView {
   /** The last entry that was decided when it was looked at. */
   #lookedFor = 0
   #hasPromised = false
+  #isByRights = false
+  /** It is by rights, has this term's promise, and has not answered. */
+  #isAsked = false
   /** It has reported its promise of this term, and all entries up to this one, to be on its disk. */
   #durable: number | undefined
   /** Something was stored, or promised, and has to come to its disk. */
@@ -116,6 +127,14 @@ export class AcceptorView {
 
   /** Ask for the promise. */
   begin(): void {
+    this.#readHead((promise, head) => {
+      this.#isByRights = head.getBigUint64(HeadWord.ByRights, true) === 1n
+      this.#promise(promise)
+    })
+  }
+
+  /** `done` has what it has promised, if that is no higher term. */
+  #readHead(done: (promise: bigint, head: DataView) => void): void {
     const { layout, term } = this.#leader
     this.link.read(0, layout.headBytes, (bytes) => {
       const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -123,7 +142,7 @@ export class AcceptorView {
       this.#took(Number(head.getBigUint64(HeadWord.Taken, true)))
       const promise = head.getBigUint64(HeadWord.Promise, true)
       if (Number(promise) > term) this.#leader.deposed(Number(promise))
-      else this.#promise(promise)
+      else done(promise, head)
     })
   }
 
@@ -131,14 +150,58 @@ export class AcceptorView {
     const { term } = this.#leader
     this.link.compareSwap(HeadWord.Promise, expected, BigInt(term), (before) => {
       if (before === expected) {
-        this.#hasPromised = true
-        this.prepared = this.#leader.history.last
-        this.#hasNews = true
-        this.#ring()
-        this.#leader.progressed()
+        if (this.#isByRights) this.#ask()
+        else this.#promised()
       } else if (Number(before) > term) this.#leader.deposed(Number(before))
       else this.#promise(before)
     })
+  }
+
+  #promised(): void {
+    this.#hasPromised = true
+    this.prepared = this.#leader.history.last
+    this.#hasNews = true
+    this.#ring()
+    this.#leader.progressed()
+  }
+
+  #ask(): void {
+    this.#isAsked = true
+    this.#leader.ask(this)
+  }
+
+  /** What was asked or answered may be lost. */
+  askAgain(): void {
+    if (this.#isAsked && this.link.isUp) this.#ask()
+  }
+
+  /** This leader writes its slots from now on, and no one else does. */
+  granted(): void {
+    if (!this.#isAsked) return
+    this.#isAsked = false
+    this.#readHead(() => {
+      if (this.#seeAccepted()) this.#promised()
+    })
+  }
+
+  /** False if this leader gives up. */
+  #seeAccepted(): boolean {
+    const { history, layout } = this.#leader
+    for (let index = history.last + 1; index <= this.taken + layout.window; index += 1) {
+      const state = unpackWord(this.#words[layout.place(index)]!)
+      if (this.#isOurs(state, index) && this.#sees(state, index)) return false
+    }
+    return true
+  }
+
+  /** Keep what it had accepted for that entry. True if this leader gives up. */
+  #sees(state: SlotState, index: number): boolean {
+    if (isOfLap(state, lapOf(index, this.#leader.layout.window)) && state.frame >= 0) {
+      this.accepted.set(index, { frame: state.frame, bank: state.bank })
+      return false
+    }
+    // It has had that entry by a snapshot, or its journal: its memory never held it.
+    return index <= this.taken && this.#leader.yieldsTo(this)
   }
 
   /** What is on its disk, as it says. */
@@ -171,6 +234,10 @@ export class AcceptorView {
     this.prepared = Math.max(this.prepared, history.last)
     // Many at a time: that costs one look at the answers.
     const wanted = history.last + ahead
+    if (this.#isByRights) {
+      this.#preparing = limit
+      this.prepared = limit
+    }
     if (this.#preparing < history.last + ahead / 2)
       while (this.#preparing < Math.min(limit, wanted)) if (!this.#prepare(this.#preparing + 1)) return
     for (;;) {
@@ -277,11 +344,7 @@ export class AcceptorView {
         this.#preparing = Math.min(this.#preparing, index - 1)
         return
       }
-      if (index > this.#leader.history.last) {
-        if (isThere && state.frame >= 0) this.accepted.set(index, { frame: state.frame, bank: state.bank })
-        // It has had that entry by a snapshot, or its journal: its memory never held it.
-        else if (index <= this.taken && this.#leader.yieldsTo(this)) return
-      }
+      if (index > this.#leader.history.last && this.#sees(state, index)) return
       if (index === this.prepared + 1) this.prepared = index
     })
     return true
@@ -303,15 +366,22 @@ export class AcceptorView {
     this.#hasNews = true
     this.#words[place] = next
     this.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index))
-    this.#swap(index, expected, next, (hasFailed) => {
-      if (hasFailed) {
-        this.#next = Math.min(this.#next, index)
-        return
-      }
-      this.accepted.delete(index)
-      if (index === this.stored + 1) this.stored = index
-    })
+    if (this.#isByRights)
+      this.link.store(next, layout.slot(index), () => {
+        this.#isStored(index)
+        this.#leader.progressed()
+      })
+    else
+      this.#swap(index, expected, next, (hasFailed) => {
+        if (hasFailed) this.#next = Math.min(this.#next, index)
+        else this.#isStored(index)
+      })
     return true
+  }
+
+  #isStored(index: number): void {
+    this.accepted.delete(index)
+    if (index === this.stored + 1) this.stored = index
   }
 
   /** One that failed shows the word as it is. */

@@ -1,5 +1,6 @@
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import {
+  Access,
   CompletionBatch,
   type CompletionChannel,
   type CompletionQueue,
@@ -74,8 +75,14 @@ export interface ConnectionsOptions {
   readonly device: string
   readonly id: number
   readonly settings: ReplicaSettings
+  /** Only the leader that was granted it may write into this replica's memory. Else compare-and-swap decides. */
+  readonly isByRights: boolean
   readonly events: ConnectionsEvents
 }
+
+/** What everyone may do, and what one whose compare-and-swaps decide may. */
+const VISITOR = Access.RemoteRead | Access.RemoteAtomic
+const WRITER = VISITOR | Access.RemoteWrite
 
 /**
  * A replica's memory, and its connections to other replicas and to itself. The atomics of some devices
@@ -102,6 +109,8 @@ export class Connections implements Iterable<Peer> {
   /** Its own memory is reached directly where the device lets the processor's atomics be. */
   readonly #own: OwnLink | undefined
   #self: ReplicaLink | undefined
+  /** By rights: who may write. */
+  #writer: ReplicaLink | undefined
   /** An event of the channel is still to come, or to be taken. */
   #isArmed = false
 
@@ -114,6 +123,7 @@ export class Connections implements Iterable<Peer> {
     const depth = settings.frames * (REQUESTS_MAX + RECEIVES_MAX)
     this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
     this.memory = new ReplicaMemory(this.domain, settings, id)
+    this.memory.isByRights = options.isByRights
     this.selfFrame = this.memory.frameFor(id)!
     const { region, layout } = this.memory
     if (this.#device.attributes.atomics === 'global') this.#own = new OwnLink(region.bytes, layout.headBytes)
@@ -187,7 +197,7 @@ export class Connections implements Iterable<Peer> {
     const { events } = this.#options
     peer.frame = card.frame
     try {
-      peer.link.connect(card.endpoint, card.region, this.#timeout, {
+      peer.link.connect(card.endpoint, card.region, this.#terms, {
         message: (type, bytes) => events.message(peer, type, bytes),
         noticed: () => events.noticed(),
       })
@@ -213,6 +223,18 @@ export class Connections implements Iterable<Peer> {
     this.#dying.push(peer)
     this.#options.events.left(id)
     return true
+  }
+
+  /**
+   * From now on the leader of that term writes into this memory, and no one else. What others had under way has landed,
+   * or does not land any more.
+   */
+  grant(id: number, term: number): void {
+    const link = id === this.#options.id ? this.#self : this.#peers.get(id)?.link
+    if (this.#writer !== link) this.#writer?.allow(VISITOR)
+    this.#writer = link
+    link?.allow(WRITER)
+    this.memory.granted = term
   }
 
   /** That replica was begun again: nothing is known of it. */
@@ -284,10 +306,14 @@ export class Connections implements Iterable<Peer> {
     this.memory.close()
   }
 
-  /** As an exponent; 0 for ever. */
-  get #timeout(): number {
+  /** The timeout is an exponent; 0 for ever. */
+  get #terms(): { readonly timeout: number; readonly access: number } {
     const { linkLayer } = this.#device.attributes
-    return linkLayer === 'shared-memory' ? 0 : this.#options.settings.acknowledgeTimeout
+    const { settings, isByRights } = this.#options
+    return {
+      timeout: linkLayer === 'shared-memory' ? 0 : settings.acknowledgeTimeout,
+      access: isByRights ? VISITOR : WRITER,
+    }
   }
 
   get #region(): RemoteRegion {
@@ -303,7 +329,7 @@ export class Connections implements Iterable<Peer> {
 
   #newSelf(): ReplicaLink {
     const link = this.#newLink()
-    link.connect(link.endpoint, this.#region, this.#timeout, { message: nothing, noticed: nothing })
+    link.connect(link.endpoint, this.#region, this.#terms, { message: nothing, noticed: nothing })
     return link
   }
 

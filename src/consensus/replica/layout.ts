@@ -13,10 +13,12 @@ import type { ReplicaSettings } from './settings.ts'
  * 48  leads        its term while it leads and has decided an entry, else 0     own processor
  * 56  version      of the configuration that holds for it                       own processor
  * 64  id           of the replica                                               own processor
+ * 72  by rights    1 if slots are written by the leader that was granted it       own processor
+ * 80  granted      the term of that leader                                      own processor
  * 128 owners       for each frame: 1 + the replica that may write it, or 0      own processor
  *     commits      for each frame: entries up to this one are decided,          WRITE by its owner
  *                  and lie here as they were decided
- *     slots        for each place of the ring: its word                         compare-and-swap
+ *     slots        for each place of the ring: its word                         compare-and-swap, or by rights
  *     cells        for each frame, bank and place                               WRITE by the frame's owner
  * ```
  *
@@ -80,6 +82,8 @@ export const HeadWord = {
   Leads: 48,
   Version: 56,
   Id: 64,
+  ByRights: 72,
+  Granted: 80,
 } as const
 
 /** The words that others look at regularly. */

@@ -24,6 +24,11 @@ export class OwnLink implements AcceptorLink {
     Atomics.store(this.#words, offset / 8, BigInt(value))
   }
 
+  store(word: bigint, offset: number, done: () => void): void {
+    Atomics.store(this.#words, offset / 8, word)
+    this.#told.push(done)
+  }
+
   read(offset: number, length: number, done: (bytes: Uint8Array) => void): void {
     const bytes = this.#bytes.slice(offset, offset + length)
     this.#told.push(() => done(bytes))

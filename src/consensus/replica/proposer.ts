@@ -29,6 +29,8 @@ export interface ProposerHost {
   /** It cannot lead: it lacks entries that others have. */
   behind(): void
   needsSnapshot(replica: number): void
+  /** Ask that replica to let this leader write its slots. It is told of by {@link Proposer.granted}; again: no harm. */
+  ask(replica: number): void
   /** What is accepted has to be on disks. */
   readonly isDurable: boolean
   /** Its own disk keeps up. */
@@ -151,6 +153,11 @@ export class Proposer implements AcceptorsLeader {
     this.#hasMoved = true
   }
 
+  /** That replica lets the leader of that term write its slots. */
+  granted(id: number, term: number): void {
+    if (term === this.term && !this.#isOver) this.acceptors.get(id)?.granted()
+  }
+
   /** What that replica has on its disk. */
   reported(id: number, term: number, index: number): void {
     this.acceptors.get(id)?.reported(term, index)
@@ -209,6 +216,10 @@ export class Proposer implements AcceptorsLeader {
     this.#hasMoved = true
   }
 
+  ask(acceptor: AcceptorView): void {
+    if (!this.#isOver) this.#host.ask(acceptor.id)
+  }
+
   needsSnapshot(acceptor: AcceptorView): void {
     if (!this.#isOver) this.#host.needsSnapshot(acceptor.id)
   }
@@ -239,9 +250,12 @@ export class Proposer implements AcceptorsLeader {
     })
   }
 
-  /** Look again at those who have no room for more. Called now and then. */
-  lookAtFull(): void {
-    for (const acceptor of this.acceptors.values()) if (acceptor.isFull) acceptor.look()
+  /** Look again at those who have no room for more, and ask again those who did not answer. Called now and then. */
+  lookAgain(): void {
+    for (const acceptor of this.acceptors.values()) {
+      if (acceptor.isFull) acceptor.look()
+      acceptor.askAgain()
+    }
   }
 
   /**

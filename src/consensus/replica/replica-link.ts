@@ -4,6 +4,7 @@ import {
   CompletionOpcode,
   type CompletionQueue,
   CompletionStatus,
+  type ConnectOptions,
   Errno,
   explainStatus,
   type MemoryRegion,
@@ -141,10 +142,16 @@ export class ReplicaLink implements AcceptorLink {
     return this.#awaited > 0
   }
 
-  connect(endpoint: RemoteEndpoint, remote: RemoteRegion, timeout: number, events: LinkEvents): void {
+  /** `access`: what the peer may do to this replica's memory. */
+  connect(
+    endpoint: RemoteEndpoint,
+    remote: RemoteRegion,
+    { timeout, access }: Required<Pick<ConnectOptions, 'timeout' | 'access'>>,
+    events: LinkEvents,
+  ): void {
     this.remote = remote
     this.#events = events
-    this.#pair.connect(endpoint, { timeout })
+    this.#pair.connect(endpoint, { timeout, access })
     for (let place = 0; place < RECEIVES_MAX; place += 1) this.#repost(place)
     this.#connected = true
   }
@@ -160,11 +167,36 @@ export class ReplicaLink implements AcceptorLink {
   /** Set a word of the peer's region. If it has room for a message, it is woken. */
   writeWord(value: number, offset: number, wake: boolean): void {
     this.#soon(8, NOTHING, (begin) => {
-      this.#setWord(begin, BigInt(value))
+      this.#words[begin / 8] = BigInt(value)
       const wakes = wake && this.#sent - this.#acknowledged < CREDIT
       if (wakes) this.#sent += 1
       this.#post(wakes ? this.#notice : this.#write, begin, 8, offset, undefined)
     })
+  }
+
+  /** Set a word of the peer's region. `done`: it is there. Where a completion does not say that, a READ behind it does. */
+  store(word: bigint, offset: number, done: () => void): void {
+    const { remoteCompletion } = this.#pair.capabilities
+    this.#soon(8, NOTHING, (begin) => {
+      this.#words[begin / 8] = word
+      this.#post(this.#write, begin, 8, offset, remoteCompletion ? done : undefined)
+    })
+    if (!remoteCompletion) this.read(offset, 8, done)
+  }
+
+  /** The peer may do that to this replica's memory from now on, and no more: nothing else lands any more. */
+  allow(access: number): void {
+    if (this.#closed) return
+    try {
+      if (this.broken === undefined) {
+        this.#pair.modify({ access })
+        return
+      }
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error
+      this.broken = error.message
+    }
+    this.#pair.toReset()
   }
 
   /** `done` has the bytes during the call. */
@@ -280,10 +312,6 @@ export class ReplicaLink implements AcceptorLink {
     if (this.#given + skipped + rounded - this.#back > size) return undefined
     this.#given += skipped + rounded
     return (this.#given - rounded) % size
-  }
-
-  #setWord(begin: number, value: bigint): void {
-    this.#words[begin / 8] = value
   }
 
   #post(

@@ -85,6 +85,23 @@ export class ReplicaMemory implements VoterHead {
     this.#set(HeadWord.Version, version)
   }
 
+  /** How its slots are written: see `AcceptorView`. Set before anyone reaches them. */
+  set isByRights(isByRights: boolean) {
+    this.#set(HeadWord.ByRights, isByRights ? 1 : 0)
+  }
+
+  get isByRights(): boolean {
+    return this.#get(HeadWord.ByRights) === 1
+  }
+
+  get granted(): number {
+    return this.#get(HeadWord.Granted)
+  }
+
+  set granted(term: number) {
+    this.#set(HeadWord.Granted, term)
+  }
+
   get check(): bigint {
     return this.#word(HeadWord.Check)
   }

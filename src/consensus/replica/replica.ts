@@ -57,6 +57,8 @@ export interface ReplicaOptions {
   readonly device: string
   readonly id: number
   readonly settings: ReplicaSettings
+  /** How its memory is written: see `AcceptorView`. */
+  readonly isByRights: boolean
   /** Undefined for a replica that is not there from the start: it learns who votes. */
   readonly founding: Configuration | undefined
   /** As many voters as there should be. */
@@ -69,7 +71,17 @@ export interface ReplicaOptions {
   readonly events: ReplicaEvents
 }
 
-const MessageType = { Forward: 1, AskIndex: 2, Index: 3, Snapshot: 4, Campaign: 5, Leave: 6, Durable: 7 } as const
+const MessageType = {
+  Forward: 1,
+  AskIndex: 2,
+  Index: 3,
+  Snapshot: 4,
+  Campaign: 5,
+  Leave: 6,
+  Durable: 7,
+  Ask: 8,
+  Granted: 9,
+} as const
 
 /** How long a leader that gave up does not try again, in times that a replica may be silent. */
 const RESTING_TICKS = 2
@@ -129,11 +141,11 @@ export class Replica {
   #closed = false
 
   constructor(options: ReplicaOptions) {
-    const { id, settings, founding, device, runtime, events } = options
+    const { id, settings, founding, device, isByRights, runtime, events } = options
     this.id = id
     this.#options = { ...options, durability: undefined }
     this.#connections = new Connections({
-      ...{ device, id, settings },
+      ...{ device, id, settings, isByRights },
       events: {
         say: (peer, card) => events.say(peer, card),
         message: (peer, type, bytes) => this.#message(peer, type, bytes),
@@ -410,7 +422,25 @@ export class Replica {
     } else if (type === MessageType.Durable) {
       peer.durable = { term: numberAt(bytes, 0), index: numberAt(bytes, 8) }
       this.#leader?.reported(peer.id, peer.durable.term, peer.durable.index)
-    }
+    } else if (type === MessageType.Ask) {
+      const term = numberAt(bytes, 0)
+      if (this.#grant(peer.id, term)) peer.link.send(MessageType.Granted, numbers(term))
+    } else if (type === MessageType.Granted) this.#leader?.granted(peer.id, numberAt(bytes, 0))
+  }
+
+  /** Let that one alone write the slots here, in the term that was promised last. False if that is another. */
+  #grant(id: number, term: number): boolean {
+    if (this.#connections.memory.promise !== term) return false
+    if (id !== this.id) this.#stepDown('another writes here')
+    this.#connections.grant(id, term)
+    trace.publish(TraceLevel.Debug, 'granted', () => ({ replica: this.id, term, to: id }))
+    return true
+  }
+
+  /** Ask for the right to write the slots there. What is lost is asked for again. */
+  #ask(id: number, { term }: Proposer): void {
+    if (id !== this.id) this.#connections.get(id)?.link.send(MessageType.Ask, numbers(term))
+    else if (this.#grant(id, term)) this.#leader?.granted(id, term)
   }
 
   #wasAsked(): void {
@@ -639,7 +669,7 @@ export class Replica {
     this.#connections.memory.left = term - 1
     trace.publish(TraceLevel.Info, 'campaign', () => ({ replica: this.id, term }))
     const { settings, runtime, clockMs } = this.#options
-    this.#leader = new Proposer(term, {
+    const leader = new Proposer(term, {
       settings,
       layout: this.#connections.memory.layout,
       // A leader takes no snapshot of another.
@@ -656,11 +686,13 @@ export class Replica {
       deposed: (seen) => this.#stepDown(`term ${seen} has come`),
       behind: () => this.#rest('others have more entries'),
       needsSnapshot: (id) => this.#needsSnapshot(id),
+      ask: (id) => this.#ask(id, leader),
       isDurable: this.#durable !== undefined,
       mayChoose: () => this.#keepsUp,
       isCurrent: (id) => this.#durable === undefined || this.#connections.isCurrent(id, runtime.now()),
     })
-    this.#leader.add(this.id, this.#connections.self, this.#connections.selfFrame)
+    this.#leader = leader
+    leader.add(this.id, this.#connections.self, this.#connections.selfFrame)
     for (const peer of this.#connections) this.#joinLeader(peer)
   }
 
@@ -702,7 +734,7 @@ export class Replica {
     if (this.#leader !== leader) return
     if (runtime.now() - this.#fullLookNs >= FULL_LOOK_NS) {
       this.#fullLookNs = runtime.now()
-      leader.lookAtFull()
+      leader.lookAgain()
     }
     leader.progressed()
     this.#countAbsent()

@@ -192,7 +192,7 @@ export class SimDevice implements ProviderDevice, DomainDevice, HostListener {
   openQueuePair(domain: ProviderXrcDomain, number: number): ProviderQueuePair {
     const pair = (domain as SimXrcDomain).members.pairs.get(number)
     if (pair === undefined) throw noPairOf(number)
-    return new OpenedPair('sim', simCapabilities, pair, () => undefined)
+    return new OpenedPair('sim', simCapabilities(this.host.adapter), pair, () => undefined)
   }
 
   makeSharedReceiveQueue(

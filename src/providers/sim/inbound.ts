@@ -43,6 +43,11 @@ export class Inbound {
     this.#connections.clear()
   }
 
+  /** Nothing of what the peer has sent is still under way into memory. */
+  settle(): void {
+    this.#responder?.settle()
+  }
+
   /** The peer is stopped in the middle of a WRITE. */
   get hasPeerInside(): boolean {
     return this.#responder?.hasPeerInside === true

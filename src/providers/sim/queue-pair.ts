@@ -105,7 +105,7 @@ export class SimQueuePair
     this.oneAtATime = type === 'dci'
     this.dcAccessKey = options.dcAccessKey
     this.capacities = capacitiesOf(options)
-    this.capabilities = capabilitiesOfType(options.type, simCapabilities)
+    this.capabilities = capabilitiesOfType(options.type, simCapabilities(this.device.host.adapter))
     this.#signalAll = options.signalAll
     this.#sendQueue = options.sendQueue as SimCompletionQueue | undefined
     this.#receiveQueue = options.receiveQueue as SimCompletionQueue | undefined
@@ -168,6 +168,8 @@ export class SimQueuePair
 
   modify(attributes: QueuePairAttributes): void {
     const wanted = checkModify(this.type, this.state, attributes)
+    // A right that is taken back holds for what has come and has not landed, too.
+    this.#inbound.settle()
     if (wanted === QueuePairState.Reset) this.#reset()
     else if (wanted === QueuePairState.Error) this.fail()
     else this.#advance(wanted, attributes)

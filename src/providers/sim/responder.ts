@@ -8,6 +8,7 @@ import { CompletionStatus } from '../status.ts'
 import type { CompletionRow, SimCompletionQueue } from './completion-queue.ts'
 import type { SimContext } from './context.ts'
 import type { Host } from './host.ts'
+import type { MemoryBlock } from './memory-block.ts'
 import { type Flow, type Message, NO_BYTES, type Packet, PacketKind, psnAfter, psnAhead } from './packet.ts'
 import { PieceList } from './piece-list.ts'
 import type { ReceiveSource } from './receive-queue.ts'
@@ -89,6 +90,8 @@ export class Responder {
   #unfinishedOf: Host | undefined
   /** The time when everything that was written is visible. */
   #settledNs = 0
+  /** What it has written to. */
+  readonly #written = new Set<MemoryBlock>()
 
   constructor(owner: ResponderOwner, peerGid: Gid, peerNumber: number, expectedPsn: number) {
     this.#owner = owner
@@ -236,6 +239,12 @@ export class Responder {
     this.#unfinishedOf = sender
   }
 
+  /** Wait for the adapter, which takes no time here: nothing of what has come is still under way into memory. */
+  settle(): void {
+    for (const block of this.#written) block.settle()
+    this.#written.clear()
+  }
+
   /** A peer is stopped in the middle of a WRITE for this queue pair. */
   get hasPeerInside(): boolean {
     return this.#unfinishedOf?.isInWrite === true
@@ -315,6 +324,7 @@ export class Responder {
     const early = last && bytes.length > 0 && kernel.stream('visibility').chance(adapter.earlyAcknowledge)
     const laterNs = early ? kernel.stream('visibility').between(0, host.adapterNs(adapter.visibleNs)) : 0
     if (bytes.length > 0) this.#settledNs = device.dma.place(fromNs + laterNs, list, bytes)
+    for (const { block } of list.pieces) this.#written.add(block)
     // What came before is visible in any case.
     return early ? fromNs : Math.max(kernel.nowNs, this.#settledNs)
   }

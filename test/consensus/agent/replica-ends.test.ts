@@ -67,7 +67,13 @@ for (const isLocal of [false, true])
   test(`a replica ${isLocal ? 'in the program' : 'with a thread'} sees an end that no one tells it`, async () => {
     const said: number[] = []
     const replica = await ReplicaProcess.start({
-      ...{ device: 'shm0', id: 1, settings: defaultSettings, founding: foundingConfiguration([1, 2, 3]) },
+      ...{
+        device: 'shm0',
+        id: 1,
+        settings: defaultSettings,
+        isByRights: false,
+        founding: foundingConfiguration([1, 2, 3]),
+      },
       ...{ votersWanted: 3, journal: undefined, snapshot: undefined, programNsMax: 1e9, spinNs: 0, isLocal },
       onNews: () => true,
       onSay: (_, card) => said.push(card.attempt),

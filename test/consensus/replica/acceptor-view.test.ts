@@ -66,6 +66,7 @@ test('a value that a word names is never overwritten, though several stores fail
     yieldsTo: () => assert.fail('behind'),
     progressed: () => view.pump(),
     needsSnapshot: () => assert.fail('it lacks nothing'),
+    ask: () => assert.fail('no one is asked'),
   }
   const view = new AcceptorView(2, link as unknown as ReplicaLink, OWN_FRAME, leader, true)
   view.begin()
@@ -100,6 +101,7 @@ function beside(last: number, taken: number, isDurable: boolean, votes = true) {
     },
     progressed: () => view.pump(),
     needsSnapshot: () => assert.fail('it lacks nothing'),
+    ask: () => assert.fail('no one is asked'),
   }
   const view = new AcceptorView(2, link as unknown as ReplicaLink, OWN_FRAME, leader, true)
   view.begin()

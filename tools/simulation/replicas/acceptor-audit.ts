@@ -51,6 +51,7 @@ interface Watched {
 }
 
 const PROMISE_AT = HeadWord.Promise / 8
+const GRANTED_AT = HeadWord.Granted / 8
 
 /**
  * Looks at the memories of all acceptors after each event of a simulation. It remembers everything that was ever
@@ -63,7 +64,8 @@ const PROMISE_AT = HeadWord.Promise / 8
  *    simple", 2001, P2c).
  * 5. What a leader counts as decided a majority has accepted, or taken; and a majority has promised its term.
  * 6. What an acceptor is told to be decided is decided, and lies there.
- * 7. With journals, what is on disks counts, and no more: for 5, and for what an acceptor says that it has taken. One
+ * 7. By rights, a slot is written in the term that was granted last.
+ * 8. With journals, what is on disks counts, and no more: for 5, and for what an acceptor says that it has taken. One
  *    that begins again has what was on its disk.
  *
  * Numbers are counted here, and not by functions of what is tried, in which a mistake may be.
@@ -209,7 +211,7 @@ export class AcceptorAudit {
   }
 
   #slotChanged(watched: Watched, place: number, before: bigint, now: bigint): void {
-    const { id, memory, named } = watched
+    const { id, memory, named, seen } = watched
     const { window } = memory.layout
     const [was, is] = [unpackWord(before), unpackWord(now)]
     const index = is.lap * window + place
@@ -230,6 +232,10 @@ export class AcceptorAudit {
       named.delete(place)
       if (is.frame < 0) return
     }
+    // What has come lands before the right is given to another, maybe in the same event.
+    const granted = [memory.granted, Number(seen[GRANTED_AT])]
+    if (memory.isByRights && !granted.includes(is.promised))
+      throw new ViolationError(`rights: ${which} is written in ${is.promised}, and ${granted[0]} was granted`)
     const accepted: Accepted = { acceptor: id, index, term: is.promised, text: undefined }
     named.set(place, accepted)
     this.#acceptedAt(index).push(accepted)

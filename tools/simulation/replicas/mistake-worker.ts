@@ -21,7 +21,8 @@ const { simulateReplicas } = await import('./simulate-replicas.ts')
 const { planReplicas, planWithDisks } = await import('./replica-plan.ts')
 const planOf = mistake.hasDisks === true ? planWithDisks : planReplicas
 
-const changes = mistake.shape === undefined ? {} : { shape: mistake.shape }
+const { shape, writing } = mistake
+const changes = { ...(shape && { shape }), ...(writing && { writing }) }
 let violation: string | undefined
 let played = 0
 while (violation === undefined && played < seeds) {

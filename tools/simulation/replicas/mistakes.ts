@@ -1,3 +1,4 @@
+import type { ReplicaPlan } from './replica-plan.ts'
 import type { ShapeName } from './shapes.ts'
 
 /**
@@ -17,6 +18,8 @@ export interface Mistake {
   readonly module?: string
   /** Runs of this shape show it soonest; default: of any. */
   readonly shape?: ShapeName
+  /** It is one of acceptors that are written so; default: as the seed draws. */
+  readonly writing?: ReplicaPlan['writing']
   /** It is one of replicas with journals. */
   readonly hasDisks?: boolean
 }
@@ -48,6 +51,43 @@ export const canaries: readonly Mistake[] = [
 
 /** Each is found out within 500 seeds. */
 export const mistakes: readonly Mistake[] = [
+  // ---- rights
+  {
+    name: 'right not taken away',
+    breaks: 'a leader that was deposed goes on writing beside the next one',
+    find: 'if (this.#writer !== link) this.#writer?.allow(VISITOR);',
+    replace: '',
+    writing: 'rights',
+  },
+  {
+    name: 'slots read before the right',
+    breaks: 'a leader does not see what the one before it has stored until then',
+    find: '\t\tthis.#readHead(() => {\n\t\t\tif (this.#seeAccepted()) this.#promised();\n\t\t});\n',
+    replace: '\t\tif (this.#seeAccepted()) this.#promised();\n',
+    writing: 'rights',
+  },
+  {
+    name: 'writes unasked',
+    breaks: 'a leader stores entries in slots that another one may write',
+    find: 'if (this.#isByRights) this.#ask();\n\t\t\t\telse this.#promised();',
+    replace: 'this.#promised();',
+    writing: 'rights',
+  },
+  {
+    name: 'leads on without the right',
+    breaks: 'a leader whose own memory another one writes stores into it, too',
+    find: 'if (id !== this.id) this.#stepDown("another writes here");',
+    replace: '',
+    writing: 'rights',
+  },
+  {
+    name: 'first slot not looked at',
+    breaks: 'a leader overwrites what may have been decided',
+    find: 'for (let index = history.last + 1; index <= this.taken + layout.window; index += 1) {\n\t\t\tconst state = unpackWord(this.#words[layout.place(index)]);\n\t\t\tif (this.#isOurs(state, index) && this.#sees',
+    replace:
+      'for (let index = history.last + 2; index <= this.taken + layout.window; index += 1) {\n\t\t\tconst state = unpackWord(this.#words[layout.place(index)]);\n\t\t\tif (this.#isOurs(state, index) && this.#sees',
+    writing: 'rights',
+  },
   {
     name: 'decides alone among others',
     breaks: 'an entry counts as decided that no majority has',
@@ -223,8 +263,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'accepted values not noted',
     breaks: 'what an acceptor had is not adopted',
-    find: 'if (isThere && state.frame >= 0) this.accepted.set(',
-    replace: 'if (false) this.accepted.set(',
+    find: '\t\t\tthis.accepted.set(index, {\n\t\t\t\tframe: state.frame,\n\t\t\t\tbank: state.bank\n\t\t\t});\n',
+    replace: '',
   },
   {
     name: 'first seen adopted',
@@ -250,8 +290,9 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'accepted values forgotten',
     breaks: 'preparing a slot takes its value away',
-    find: 'isThere ? packWord(term, lap, state.frame, state.bank) : packWord(term, lap);',
+    find: 'isOfLap(state, lap) ? packWord(term, lap, state.frame, state.bank) : packWord(term, lap);',
     replace: 'packWord(term, lap);',
+    writing: 'swaps',
   },
   {
     name: 'accepted in the term of the proposer',
@@ -294,8 +335,9 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'acceptor not held',
     breaks: 'an acceptor counts before it has promised the term',
-    find: 'if (before === expected) {\n\t\t\t\tthis.#hasPromised = true;',
-    replace: 'if (true) {\n\t\t\t\tthis.#hasPromised = true;',
+    find: 'if (before === expected) {\n\t\t\t\tif (this.#isByRights) this.#ask();',
+    replace: 'if (true) {\n\t\t\t\tif (this.#isByRights) this.#ask();',
+    writing: 'swaps',
   },
   // ---- storing and deciding
   {
@@ -307,8 +349,9 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'stored though it failed',
     breaks: 'an entry counts as stored whose compare-and-swap failed',
-    find: '\t\t\t\tthis.#next = Math.min(this.#next, index);\n',
-    replace: '\t\t\t\tthis.stored = index;\n',
+    find: 'if (hasFailed) this.#next = Math.min(this.#next, index);',
+    replace: 'if (hasFailed) this.stored = index;',
+    writing: 'swaps',
   },
   {
     name: 'frames shared',
@@ -323,9 +366,9 @@ export const mistakes: readonly Mistake[] = [
     replace: '',
     and: [
       {
-        find: 'if (index === this.stored + 1) this.stored = index;\n\t\t});\n',
+        find: '\t\t\telse this.#isStored(index);\n\t\t});\n',
         replace:
-          'if (index === this.stored + 1) this.stored = index;\n\t\t});\n\t\tthis.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index));\n',
+          '\t\t\telse this.#isStored(index);\n\t\t});\n\t\tthis.link.write(this.#cell.subarray(0, length), layout.cell(this.frame, bank, index));\n',
       },
     ],
   },
@@ -344,8 +387,14 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'lap not looked at',
     breaks: 'an entry of an earlier lap is taken for one of this',
-    find: 'const isThere = isOfLap(state, lap);',
-    replace: 'const isThere = true;',
+    find: 'if (isOfLap(state, lapOf(index, this.#leader.layout.window)) && state.frame >= 0) {',
+    replace: 'if (state.frame >= 0) {',
+    and: [
+      {
+        find: 'isOfLap(state, lap) ? packWord(term, lap, state.frame, state.bank) : packWord(term, lap);',
+        replace: 'packWord(term, lap, state.frame, state.bank);',
+      },
+    ],
   },
   {
     name: 'later lap taken back',
@@ -370,7 +419,8 @@ export const mistakes: readonly Mistake[] = [
     breaks: 'what failed in between counts as stored',
     find: 'if (index === this.stored + 1) this.stored = index;',
     replace: 'this.stored = index;',
-    and: [{ find: '\t\t\t\tthis.#next = Math.min(this.#next, index);\n', replace: '' }],
+    and: [{ find: 'if (hasFailed) this.#next = Math.min(this.#next, index);\n\t\t\telse ', replace: '' }],
+    writing: 'swaps',
   },
   {
     name: 'bank not alternated',

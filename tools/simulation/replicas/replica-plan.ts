@@ -32,6 +32,8 @@ export interface ReplicaPlan {
   readonly disks: DiskPlan | undefined
   /** With `global` a leader reaches its own memory directly. */
   readonly atomics: 'device' | 'global'
+  /** How acceptors are written: by compare-and-swap, or by rights; in mixed runs by either. */
+  readonly writing: 'swaps' | 'rights' | 'mixed'
   /** One replica founds the log, and all others come to it. Else all are voters from the start. */
   readonly isFoundedByOne: boolean
   /** When each of the first ones meets those that have come: at once, or after a founder was alone for a while. */
@@ -59,7 +61,7 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
   }
   const isLong = stream.chance(name === 'mixed' ? 0.3 : 0.1)
   const calls = shape.calls ?? (isLong ? stream.between(25, 50) : stream.between(5, 15))
-  return {
+  return withinRights({
     seed,
     shape: name,
     replicas,
@@ -90,9 +92,31 @@ export function planReplicas(seed: number, changes: Partial<ReplicaPlan> = {}): 
     joins: Array.from({ length: stream.below(3) }, () => stream.between(0, RUN_NS)),
     disks: undefined,
     atomics: new Stream(seed, 'atomics', undefined).chance(0.5) ? 'global' : 'device',
+    writing: drawWriting(new Stream(seed, 'writing', undefined)),
     ...drawFounding(new Stream(seed, 'founding', undefined), replicas),
     ...changes,
+  })
+}
+
+/** Where rights hold, no one is stopped in the middle of a WRITE: the device of the target carries it out. */
+function withinRights(plan: ReplicaPlan): ReplicaPlan {
+  if (plan.writing === 'swaps') return plan
+  const whole = <T extends object>(fault: T): T => ('inWrite' in fault ? { ...fault, inWrite: false } : fault)
+  return {
+    ...plan,
+    hazards: plan.hazards.map((hazard) => (hazard.fault ? { ...hazard, fault: whole(hazard.fault) } : hazard)),
+    strikes: plan.strikes.map((strike) => ({ ...strike, blow: whole(strike.blow) })),
   }
+}
+
+function drawWriting(stream: Stream): ReplicaPlan['writing'] {
+  if (stream.chance(0.5)) return 'swaps'
+  return stream.chance(0.7) ? 'rights' : 'mixed'
+}
+
+/** Whether the replica with that id is by rights. */
+export function isByRights({ writing }: ReplicaPlan, id: number): boolean {
+  return writing === 'rights' || (writing === 'mixed' && id % 2 === 0)
 }
 
 function drawFounding(stream: Stream, replicas: number): Pick<ReplicaPlan, 'isFoundedByOne' | 'comesNs'> {
@@ -113,7 +137,7 @@ export function planWithDisks(seed: number, changes: Partial<ReplicaPlan> = {}):
   const { window, silentTicks, tickNs } = plan.sizes
   // Entries that are not on the disk yet are kept: at most as many as a ring holds, twice.
   const kept = 2 * window * (simulatedSettings.cellBytes + ENTRY_BYTES)
-  return {
+  return withinRights({
     ...plan,
     strikes: [...plan.strikes, ...drawRestarts(stream, RUN_NS, stream.below(3))],
     sizes: {
@@ -129,7 +153,7 @@ export function planWithDisks(seed: number, changes: Partial<ReplicaPlan> = {}):
     isFoundedByOne: stream.chance(0.3),
     comesNs: [],
     ...changes,
-  }
+  })
 }
 
 /** Hazards begin within the run, which is longer than that of a coherent region. */

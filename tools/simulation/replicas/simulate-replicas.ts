@@ -19,7 +19,7 @@ import { ViolationError } from '../observer.ts'
 import { AcceptorAudit } from './acceptor-audit.ts'
 import { DecidedLog } from './decided-log.ts'
 import { ReaderAudit } from './reader-audit.ts'
-import { clientsOf, type ReplicaPlan } from './replica-plan.ts'
+import { clientsOf, isByRights, type ReplicaPlan } from './replica-plan.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 import { SimulatedReplica, simulatedSettings } from './simulated-replica.ts'
 import type { Strike } from './strike.ts'
@@ -246,6 +246,7 @@ class ReplicaRun {
     const added = new SimulatedReplica({
       ...{ cluster: this.#cluster, id, disk, seed, founding, votersWanted: replicas, askAgainNs },
       settings: { ...simulatedSettings, ...sizes },
+      isByRights: isByRights(this.#plan, id),
       skewMs: this.#says.between(0, SKEW_MS_MAX),
       clients: clientsOf(this.#plan, position),
       say: (from, to, card) => this.#say(from, to, card),
