@@ -89,6 +89,8 @@ export interface ReplicatedStatus {
   readonly deviating: readonly number[]
   /** Proposals of this process that have no answer yet. */
   readonly proposing: number
+  /** How leaders store entries in the memory of this process; see `ReplicateOptions.protocol`. */
+  readonly protocol: 'mu' | 'velos'
   /** Undefined if this process never led. */
   readonly lastFailOver: FailOver | undefined
 }
@@ -399,13 +401,14 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   async status(): Promise<ReplicatedStatus> {
     this.#checkOpen()
-    const { term, leader, isLeader, decided, durable, configuration, lags, deviating, lastFailOver } =
+    const { term, leader, isLeader, decided, durable, configuration, lags, deviating, lastFailOver, isByRights } =
       await this.#process!.status()
     const { rankOf } = this.#parts
     return {
       ...{ term, isLeader, decided, durable, applied: this.#applier.index, hash: this.#applier.hash.value },
       disk: durable === undefined ? undefined : this.#disk,
       proposing: this.#session.size,
+      protocol: isByRights ? 'mu' : 'velos',
       lastFailOver,
       staleMs: performance.now() - this.#freshMs,
       leader: leader === undefined ? undefined : rankOf(leader),

@@ -6,9 +6,13 @@ import { resources, runOnHosts } from './support/guest-hosts.ts'
 const counter = fileURLToPath(new URL('./fixtures/replicated-counter.js', import.meta.url))
 const PATIENCE_MS = 400_000
 
-test('a machine is replicated over a real device; its leader is killed, and no answer is lost', async () => {
+for (const protocol of ['velos', 'mu', 'mixed'])
+  test(`a machine is replicated over a real device by ${protocol}; its leader is killed, and no answer is lost`, () =>
+    survives(protocol))
+
+async function survives(protocol: string): Promise<void> {
   const before = resources()
-  using program = runOnHosts(['a', 'b', 'c'], '--on-failure', 'continue', counter)
+  using program = runOnHosts(['a', 'b', 'c'], '--on-failure', 'continue', counter, protocol)
   const leader = (await program.until(/\[\d\] leader (\d)/, PATIENCE_MS))[1]!
   const processId = (await program.until(new RegExp(`\\[${leader}\\] process (\\d+)`), PATIENCE_MS))[1]
   for (const rank of ['0', '1', '2']) await program.until(new RegExp(`\\[${rank}\\] leader ${leader}`), PATIENCE_MS)
@@ -21,4 +25,4 @@ test('a machine is replicated over a real device; its leader is killed, and no a
   }
   assert.match(output, /\] took over in \d+ ms/)
   assert.deepEqual(resources(), before)
-})
+}

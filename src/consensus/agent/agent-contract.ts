@@ -97,6 +97,7 @@ export interface ReplicaStatus {
   readonly lags: readonly { readonly id: number; readonly entries: number }[]
   /** Replicas whose machines were found not to be deterministic. */
   readonly deviating: readonly number[]
+  readonly isByRights: boolean
   /** How it came to lead; undefined if it never did. */
   readonly lastFailOver: FailOver | undefined
 }

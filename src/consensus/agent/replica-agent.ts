@@ -201,7 +201,8 @@ export class ReplicaAgent implements Machine {
   #status(): ReplicaStatus {
     const { id, term, leaderId, isLeader, taken, durable, configuration, lags, deviating, lastFailOver } = this.#replica
     const stands = { id, term, leader: leaderId, isLeader, decided: taken, durable }
-    return { ...stands, configuration, lags, deviating, lastFailOver }
+    const { isByRights } = this.#data
+    return { ...stands, configuration, lags, deviating, isByRights, lastFailOver }
   }
 
   #decided({ index, timeMs, term, flags, payload }: Entry): void {

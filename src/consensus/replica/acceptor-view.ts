@@ -51,11 +51,11 @@ export interface AcceptedPlace {
  *
  * A prediction that was wrong shows the right word. Then either another leader has come, or it is tried again.
  *
- * An acceptor *by rights* is written by one leader at a time, as in Mu (Aguilera and others, "Microsecond consensus for
- * microsecond applications", OSDI 2020, section 4). The promise is a request there, which the acceptor's own thread
- * answers: it takes the right to write from the leader before, and gives it to this one. What slots hold is read after
- * that, and nothing is prepared. To store an entry then takes two WRITEs. Each acceptor says how it is written, and a
- * leader may meet both kinds.
+ * An acceptor *by rights* is written by one leader at a time, as in Mu (Aguilera and others, "Microsecond consensus
+ * for microsecond applications", OSDI 2020). There the promise is a request, which the acceptor's own thread answers.
+ * It takes the right to write from the leader before, and gives it to this one. What slots hold is read after that, and
+ * nothing is prepared. To store an entry then takes two WRITEs. Each acceptor says how it is written, and a leader may
+ * meet both kinds.
  */
 export class AcceptorView {
   readonly id: number

@@ -257,7 +257,7 @@ export class Connections implements Iterable<Peer> {
     seen()
   }
 
-  /** Connections that broke are made again by the one with the lower id. Those to the dead are given back. */
+  /** Make connections that broke again, if this is the lower id. Give back those to processes that have ended. */
   mend(): void {
     const { id, events } = this.#options
     this.#bury()

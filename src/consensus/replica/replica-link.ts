@@ -174,7 +174,7 @@ export class ReplicaLink implements AcceptorLink {
     })
   }
 
-  /** Set a word of the peer's region. `done`: it is there. Where a completion does not say that, a READ behind it does. */
+  /** Set a word of the peer's region. `done`: it is there. If a completion does not say that, a READ behind it does. */
   store(word: bigint, offset: number, done: () => void): void {
     const { remoteCompletion } = this.#pair.capabilities
     this.#soon(8, NOTHING, (begin) => {

@@ -37,6 +37,11 @@ class HeldLink {
     return
   }
 
+  store(word: bigint, offset: number, done: () => void): void {
+    this.#words.setBigUint64(offset, word, true)
+    this.#answers.push(done)
+  }
+
   compareSwap(offset: number, expected: bigint, next: bigint, done: (before: bigint) => void): void {
     const before = this.#words.getBigUint64(offset, true)
     if (before === expected) this.#words.setBigUint64(offset, next, true)
@@ -138,4 +143,42 @@ test('with journals an acceptor counts for what it has reported of this term', (
   // What is reported may be more than what this leader knows to be stored.
   view.reported(TERM, 7)
   assert.equal(view.counted, 2)
+})
+
+test('by rights nothing is written before it is granted, and slots are as they are then', () => {
+  const memory = new Uint8Array(layout.headBytes)
+  const words = new DataView(memory.buffer)
+  words.setBigUint64(HeadWord.ByRights, 1n, true)
+  const link = new HeldLink(memory)
+  const entry: Entry = { index: 1, term: TERM, timeMs: 1, flags: 0, payload: new Uint8Array(8) }
+  let asked = 0
+  const leader: AcceptorsLeader = {
+    ...{ term: TERM, layout, ahead: 4, history: new LogHistory(0, 1e6), isDurable: false },
+    open: (index) => (index === 1 ? entry : undefined),
+    deposed: (seen) => assert.fail(`deposed by ${seen}`),
+    yieldsTo: () => assert.fail('behind'),
+    progressed: () => view.pump(),
+    needsSnapshot: () => assert.fail('it lacks nothing'),
+    ask: () => {
+      asked += 1
+    },
+  }
+  const view = new AcceptorView(2, link as unknown as ReplicaLink, OWN_FRAME, leader, true)
+  view.granted()
+  view.begin()
+  while (link.answer());
+  view.pump()
+  assert.deepEqual([asked, view.isHeld, view.prepared, link.written], [1, false, 0, []])
+  // What is lost is asked for again, until it was answered.
+  view.askAgain()
+  assert.equal(asked, 2)
+  // Until then the leader before this one goes on.
+  words.setBigUint64(layout.slot(2), packWord(TERM - 1024, 0, OWN_FRAME + 1, 1), true)
+  view.granted()
+  view.askAgain()
+  assert.deepEqual([asked, view.isHeld, view.prepared], [2, true, layout.window])
+  assert.deepEqual([...view.accepted], [[2, { frame: OWN_FRAME + 1, bank: 1 }]])
+  while (link.answer());
+  assert.equal(view.stored, 1)
+  assert.equal(words.getBigUint64(layout.slot(1), true), packWord(TERM, 0, OWN_FRAME, 0))
 })
