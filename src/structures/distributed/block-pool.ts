@@ -1,6 +1,6 @@
 import { HeapFullError } from '../errors.ts'
 import { type BlockName, bytesOfClass, CLASS_BYTES, classFor, TAG_MASK } from './block-word.ts'
-import type { Census } from './census.ts'
+import type { Census } from './census-found.ts'
 import { type Chunk, Chunks, type ChunkUse, chunkOffset } from './chunks.ts'
 import type { HomeWords } from './home-words.ts'
 import { CHUNK_BYTES } from './layout.ts'

@@ -1,17 +1,20 @@
 import { Bells } from './bells.ts'
 import { BlockPool } from './block-pool.ts'
-import { type Census, takeCensus } from './census.ts'
+import { takeCensus } from './census.ts'
+import type { Census } from './census-found.ts'
 import { HomeWords } from './home-words.ts'
 import type { GroupLogCore } from './log-core.ts'
 import { MapRecount } from './map-recount.ts'
 import type { MvRluCore } from './mvrlu-core.ts'
 import { MvRluRelief } from './mvrlu-relief.ts'
 import { Names } from './names.ts'
+import type { LogHeap } from './open-log.ts'
+import type { ObjectHeap } from './open-mvrlu.ts'
 import type { Readers } from './rcu.ts'
 import type { RemoteWords } from './remote-words.ts'
 
 /** One home, as this rank uses it: its names, and the blocks that this rank has there. */
-export class Home {
+export class Home implements LogHeap, ObjectHeap {
   readonly rank: number
   readonly words: RemoteWords
   readonly pool: BlockPool

@@ -1,4 +1,4 @@
-import type { Census } from './census.ts'
+import type { Census } from './census-found.ts'
 import { FetchAddCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
 import { countCorrection } from './map-count.ts'

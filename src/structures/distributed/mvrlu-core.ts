@@ -1,4 +1,5 @@
 import type { BlockPool } from './block-pool.ts'
+import type { HomeHeap } from './home-heap.ts'
 import type { HomeWords } from './home-words.ts'
 import { CommitClock } from './mvrlu-clock.ts'
 import { Collector } from './mvrlu-collector.ts'
@@ -6,15 +7,9 @@ import { lockWord } from './mvrlu-layout.ts'
 import { ObjectSlots } from './mvrlu-slots.ts'
 import { Versions } from './mvrlu-versions.ts'
 import type { Readers } from './rcu.ts'
-import type { TableHome } from './tables.ts'
 
 /** How many write sets this rank commits between two collections. */
 const LOW_MARK = 32
-
-/** The home of objects: they take blocks and tables there. */
-export interface ObjectHome extends TableHome {
-  readonly pool: BlockPool
-}
 
 /** Some objects at their home, as one rank uses them: all who open them there have the same. */
 export class MvRluCore {
@@ -29,7 +24,7 @@ export class MvRluCore {
   #commits = 0
   #isShort = false
 
-  constructor(home: ObjectHome, words: HomeWords, body: number, tables: readonly number[], readers: Readers) {
+  constructor(home: HomeHeap, words: HomeWords, body: number, tables: readonly number[], readers: Readers) {
     this.home = words
     this.pool = home.pool
     this.readers = readers

@@ -1,6 +1,6 @@
-import type { NamedObjects } from './census.ts'
+import type { NamedObjects } from './census-found.ts'
 import type { GroupGracePeriodState } from './grace-periods.ts'
-import { type MvRluHome, mvRluCoreAt } from './open-mvrlu.ts'
+import { mvRluCoreAt, type ObjectHeap } from './open-mvrlu.ts'
 import type { Readers } from './rcu.ts'
 
 /** How long to wait for sections that have begun by then. If that was in vain, no call waits again for as long. */
@@ -13,11 +13,11 @@ const PAUSE_MS_MAX = 8
  * memory is for, and whichever ranks have opened the objects.
  */
 export class MvRluRelief {
-  readonly #home: MvRluHome
+  readonly #home: ObjectHeap
   readonly #readers: Readers
   #notBeforeMs = 0
 
-  constructor(home: MvRluHome, readers: Readers) {
+  constructor(home: ObjectHeap, readers: Readers) {
     this.#home = home
     this.#readers = readers
   }

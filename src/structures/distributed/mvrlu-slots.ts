@@ -1,6 +1,7 @@
 import { notAnObject } from '../mvrlu/object-id.ts'
 import { runAll } from './batches.ts'
 import { CompareExchangeCommand, ReadCommand } from './command.ts'
+import type { HomeHeap } from './home-heap.ts'
 import type { HomeWords } from './home-words.ts'
 import { CHUNK_BYTES } from './layout.ts'
 import {
@@ -14,7 +15,7 @@ import {
   slotOf,
   TABLES_MAX,
 } from './mvrlu-layout.ts'
-import { type TableHome, takeTables } from './tables.ts'
+import { takeTables } from './tables.ts'
 
 /** A slot as it was read. */
 export interface Slot {
@@ -26,7 +27,7 @@ export interface Slot {
 
 /** The slots of some objects: tables of 64 KiB, of which there are more as they are needed, and never fewer. */
 export class ObjectSlots {
-  readonly #home: TableHome
+  readonly #home: HomeHeap
   readonly #words: HomeWords
   readonly #body: number
   /** Places of the tables, as far as they are known here. */
@@ -37,7 +38,7 @@ export class ObjectSlots {
   #next = 0
 
   /** `tables`: as {@link tablesIn} gives them. */
-  constructor(home: TableHome, words: HomeWords, body: number, tables: readonly number[]) {
+  constructor(home: HomeHeap, words: HomeWords, body: number, tables: readonly number[]) {
     this.#home = home
     this.#words = words
     this.#body = body

@@ -1,4 +1,5 @@
 import { type BlockName, bytesOfClass } from './block-word.ts'
+import type { HomeWords } from './home-words.ts'
 
 /**
  * The block of a named structure. All but the body stays as it was made.
@@ -24,12 +25,16 @@ export interface NameEntry {
 /** Where the body of a structure begins, from its block. */
 export const BODY_OFFSET: number = Offset.Body
 
-export function entryBytes({ sizeClass }: Pick<BlockName, 'sizeClass'>): number {
+function entryBytes({ sizeClass }: Pick<BlockName, 'sizeClass'>): number {
   return Math.min(READ_MAX, bytesOfClass(sizeClass))
 }
 
-/** Undefined where the bytes are no entry. */
-export function readEntry(bytes: Uint8Array): NameEntry | undefined {
+/** What the block at a home says. Undefined where it is no entry. */
+export async function readEntryAt(home: HomeWords, block: BlockName): Promise<NameEntry | undefined> {
+  return readEntry((await home.read(block.offset, entryBytes(block))).bytes)
+}
+
+function readEntry(bytes: Uint8Array): NameEntry | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const length = view.getUint32(Offset.NameLength, true)
   if (length < 1 || length > Offset.Body - Offset.Name) return undefined

@@ -8,7 +8,7 @@ import { decodeBlock, encodeBlock } from './block-word.ts'
 import { CompareExchangeCommand, WriteCommand } from './command.ts'
 import type { HomeWords } from './home-words.ts'
 import { NAMES_MAX, NAMES_OFFSET } from './layout.ts'
-import { BODY_OFFSET, entryBytes, type NameEntry, readEntry, writeEntry } from './name-entry.ts'
+import { BODY_OFFSET, type NameEntry, readEntryAt, writeEntry } from './name-entry.ts'
 
 /** What is asked of the names of a home. */
 export interface NameRequest {
@@ -98,8 +98,7 @@ export class Names {
   async #entry(word: bigint): Promise<NamedStructure | undefined> {
     const block = decodeBlock(word)
     if (block === undefined) return undefined
-    const { bytes } = await this.#home.read(block.offset, entryBytes(block))
-    const entry = readEntry(bytes)
+    const entry = await readEntryAt(this.#home, block)
     return entry && { ...entry, offset: block.offset + BODY_OFFSET }
   }
 

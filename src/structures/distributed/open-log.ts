@@ -1,11 +1,16 @@
 import type { Retention } from '../log/log-core.ts'
 import type { Parameter } from '../parameter.ts'
-import type { Home } from './home.ts'
+import type { HomeHeap } from './home-heap.ts'
 import { readLogBody, tablesForLog, writeLogBody } from './log-body.ts'
 import { GroupLogCore } from './log-core.ts'
 import { LogSlots } from './log-slots.ts'
 import { LogView } from './log-view.ts'
 import { takeTables } from './tables.ts'
+
+/** A home with the logs and channels that are open there, by the place of their bodies. */
+export interface LogHeap extends HomeHeap {
+  readonly logs: Map<number, GroupLogCore>
+}
 
 /** How a log or channel is opened. */
 export interface LogRequest {
@@ -21,7 +26,7 @@ export interface LogRequest {
  * appends.
  */
 export async function openLogCore(
-  home: Home,
+  home: LogHeap,
   { kind, name, parameters, retention }: LogRequest,
 ): Promise<GroupLogCore> {
   const capacity = retention.records

@@ -1,5 +1,5 @@
 import { fixed, type Parameter } from '../parameter.ts'
-import type { Home } from './home.ts'
+import type { HomeHeap } from './home-heap.ts'
 import type { MapPart } from './map.ts'
 import { bucketsFor, depthFor, readMapBody, TABLE_BUCKETS, writeMapBody } from './map-body.ts'
 import { MapShard } from './map-shard.ts'
@@ -27,7 +27,7 @@ export interface MapPartRequest {
  * Find the part of a map at `home`, or make it. Its table is made first, so that a rank that finds the map finds all of
  * it.
  */
-export async function openMapPart(home: Home, request: MapPartRequest): Promise<MapPart> {
+export async function openMapPart(home: HomeHeap, request: MapPartRequest): Promise<MapPart> {
   const { name, ttlMs, maxEntries, codec, capacity, parts } = request
   const bound = Math.ceil(maxEntries / parts)
   const { buckets = bound === 0 ? TABLE_BUCKETS : bucketsFor(bound) } = request
@@ -41,7 +41,7 @@ export async function openMapPart(home: Home, request: MapPartRequest): Promise<
   return { shard: new MapShard(home.on(`map '${name}'`), home.pool, body, found.offset, bound), seed: body.seed }
 }
 
-async function makeTables(home: Home, buckets: number, count: number): Promise<NewBody> {
+async function makeTables(home: HomeHeap, buckets: number, count: number): Promise<NewBody> {
   const bytesOf = (generation: number): Uint8Array => tableBytes(buckets, emptySlot(generation))
   const { taken, undo } = await takeMapTables(home, count, bytesOf)
   const nodes = evenTree(taken.map(({ index, tagFloor }) => ({ chunk: index, generation: tagFloor })))

@@ -1,20 +1,15 @@
 import type { Parameter } from '../parameter.ts'
-import type { HomeWords } from './home-words.ts'
-import { MvRluCore, type ObjectHome } from './mvrlu-core.ts'
+import type { HomeHeap } from './home-heap.ts'
+import { MvRluCore } from './mvrlu-core.ts'
 import { BodyOffset, MV_RLU_BYTES } from './mvrlu-layout.ts'
 import { tablesIn } from './mvrlu-slots.ts'
-import type { Names, NewBody } from './names.ts'
+import type { NewBody } from './names.ts'
 import type { Readers } from './rcu.ts'
-import type { RemoteWords } from './remote-words.ts'
 import { takeTables } from './tables.ts'
 
-/** A home with its names, and the objects that are open there by the place of their bodies. */
-export interface MvRluHome extends ObjectHome {
-  readonly words: RemoteWords
-  readonly names: Names
+/** A home with the objects that are open there, by the place of their bodies. */
+export interface ObjectHeap extends HomeHeap {
   readonly objects: Map<number, MvRluCore>
-  /** Its words, for a structure that errors name. */
-  on(what: string): HomeWords
 }
 
 /**
@@ -22,7 +17,7 @@ export interface MvRluHome extends ObjectHome {
  * openers at this rank share one core.
  */
 export async function openMvRlu(
-  home: MvRluHome,
+  home: ObjectHeap,
   name: string,
   codec: Parameter | undefined,
   readers: Readers,
@@ -41,7 +36,7 @@ export async function openMvRlu(
  * needs them.
  */
 export function mvRluCoreAt(
-  home: MvRluHome,
+  home: ObjectHeap,
   name: string,
   offset: number,
   tables: readonly number[],
@@ -54,7 +49,7 @@ export function mvRluCoreAt(
   return core
 }
 
-async function makeBody(home: MvRluHome): Promise<NewBody> {
+async function makeBody(home: ObjectHeap): Promise<NewBody> {
   const { places, undo } = await takeTables(home, 1)
   const bytes = new Uint8Array(MV_RLU_BYTES)
   new DataView(bytes.buffer).setBigUint64(BodyOffset.Tables, BigInt(places[0]!), true)

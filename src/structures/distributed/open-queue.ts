@@ -1,6 +1,6 @@
 import { fixed, type Parameter } from '../parameter.ts'
 import { WriteCommand } from './command.ts'
-import type { Home } from './home.ts'
+import type { HomeHeap } from './home-heap.ts'
 import type { NewBody } from './names.ts'
 import { GroupQueueCore, queueBytes } from './queue-core.ts'
 import { newSegment, writeSegment } from './queue-segment.ts'
@@ -15,7 +15,7 @@ export interface QueueRequest {
 }
 
 /** Find a queue at `home`, or make it: its first segment first, so that a rank that finds the queue finds a place. */
-export async function openQueue(home: Home, request: QueueRequest): Promise<GroupQueueCore> {
+export async function openQueue(home: HomeHeap, request: QueueRequest): Promise<GroupQueueCore> {
   const { name, capacity, codec, segmentBytes } = request
   const words = home.on(`queue '${name}'`)
   const { offset } = await home.names.open({
@@ -28,7 +28,7 @@ export async function openQueue(home: Home, request: QueueRequest): Promise<Grou
 }
 
 /** Both ends are at the first place. */
-async function makeBody(home: Home, segmentBytes: number): Promise<NewBody> {
+async function makeBody(home: HomeHeap, segmentBytes: number): Promise<NewBody> {
   const block = await home.pool.take(segmentBytes)
   const segment = newSegment(block, 0, () => home.words.random())
   try {

@@ -1,16 +1,7 @@
 import { HeapFullError } from '../errors.ts'
-import { type Chunk, type Chunks, type ChunkUse, chunkOffset } from './chunks.ts'
+import { type Chunk, chunkOffset } from './chunks.ts'
+import type { HomeHeap } from './home-heap.ts'
 import { CHUNK_BYTES } from './layout.ts'
-
-/** The home at which tables are taken. */
-export interface TableHome {
-  readonly rank: number
-  readonly pool: {
-    readonly chunks: Chunks
-    /** Undefined if none is free. */
-    takeChunk(use: ChunkUse): Promise<Chunk | undefined>
-  }
-}
 
 /** Tables that nothing names yet. */
 export interface NewTables {
@@ -24,7 +15,7 @@ export interface NewTables {
  * Take so many chunks of words, all zero, for a structure that is being made. Its name's block has to say where they
  * are, for the census. @throws HeapFullError
  */
-export async function takeTables(home: TableHome, count: number): Promise<NewTables> {
+export async function takeTables(home: HomeHeap, count: number): Promise<NewTables> {
   const { chunks } = home.pool
   const { taken, undo } = await takeAll(home, 'table', count, (chunk) => chunks.clear(chunk))
   return { places: taken.map(({ index }) => chunkOffset(index)), undo }
@@ -32,7 +23,7 @@ export async function takeTables(home: TableHome, count: number): Promise<NewTab
 
 /** The same for a map, filled with what the generation of each says. */
 export async function takeMapTables(
-  home: TableHome,
+  home: HomeHeap,
   count: number,
   bytesOf: (generation: number) => Uint8Array,
 ): Promise<TakenTables> {
@@ -45,7 +36,7 @@ interface TakenTables {
 }
 
 async function takeAll(
-  home: TableHome,
+  home: HomeHeap,
   kind: 'table' | 'map table',
   count: number,
   fill: (chunk: Chunk) => Promise<void>,
