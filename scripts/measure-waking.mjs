@@ -63,7 +63,7 @@ function inWords({ way, delayUs, requestsPerSecond, processorMsPerSecond }) {
 async function runRank(rank) {
   const { join } = await import('../dist/src/public/index.js')
   const { openStructures } = await import('../dist/src/structures/index.js')
-  const { VerbsWords } = await import('../dist/src/structures/distributed/verbs-words.js')
+  const { VerbsWords } = await import('../dist/src/structures/distributed/verbs/verbs-memory.js')
   const requests = countRequests(VerbsWords)
   const group = await join({ rank, size: 2, rendezvous: options.rendezvous })
   const shared = await openStructures(group, { size: '1MiB', homes: [0] })

@@ -2,9 +2,9 @@ import { checkAbort } from '../../native/index.ts'
 import type { Counter } from '../counter.ts'
 import { wholeNumber } from '../counter.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
-import { CompareExchangeCommand } from './command.ts'
-import type { HomeWords } from './home-words.ts'
-import type { Promised } from './promised.ts'
+import type { HomeWords } from './heap/home-memory.ts'
+import { CompareExchangeCommand } from './memory/command.ts'
+import type { Promised } from './memory/promised.ts'
 
 /** Bytes of a counter's body. */
 export const COUNTER_BYTES = 8

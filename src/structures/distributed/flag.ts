@@ -1,11 +1,11 @@
 import { checkAbort } from '../../native/index.ts'
 import type { Flag } from '../flag.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
-import { CompareExchangeCommand } from './command.ts'
-import type { GroupBell } from './group-bell.ts'
-import type { HomeWords } from './home-words.ts'
-import type { Promised } from './promised.ts'
-import { waitingRanksBytes } from './waiting-ranks.ts'
+import type { HomeWords } from './heap/home-memory.ts'
+import { CompareExchangeCommand } from './memory/command.ts'
+import type { Promised } from './memory/promised.ts'
+import type { GroupBell } from './waiting/group-bell.ts'
+import { waitingRanksBytes } from './waiting/waiting-ranks.ts'
 
 /** Bytes of a flag's body: its word, and the marks of the waiters. */
 export function flagBytes(ranks: number): number {
@@ -15,7 +15,7 @@ export function flagBytes(ranks: number): number {
 /**
  * A flag, up or down, the same for all ranks of a group; as {@link Flag} on one machine. It is one word that is 0 or 1.
  * `raise` and `lower` are one compare-and-swap, `isRaised` is one READ: a round trip each. `wait` is one round trip if
- * the flag is up, else two until it sleeps, and one when it is woken (group-bell.ts).
+ * the flag is up, else two until it sleeps, and one when it is woken (waiting/group-bell.ts).
  */
 export class GroupFlag implements Promised<Flag> {
   readonly name: string

@@ -12,14 +12,14 @@ import {
 } from '../../native/index.ts'
 import { openDevice } from '../../verbs/index.ts'
 import { StructureError } from '../errors.ts'
-import { agreedText, CARD_VERSION, type Card, isCard } from './card.ts'
-import { EventLoop } from './event-loop.ts'
-import { Exchange } from './exchange.ts'
 import { GroupStructures } from './group-structures.ts'
-import { CHUNK_BYTES, PART_BYTES_MAX, PART_BYTES_MIN } from './layout.ts'
-import { refusalFor, refusalIn } from './refusal.ts'
-import { Rings } from './rings.ts'
-import { VerbsWords } from './verbs-words.ts'
+import { CHUNK_BYTES, PART_BYTES_MAX, PART_BYTES_MIN } from './memory/layout.ts'
+import { agreedText, CARD_VERSION, type Card, isCard } from './messages/card.ts'
+import { Exchange } from './messages/exchange.ts'
+import { refusalFor, refusalIn } from './messages/refusal.ts'
+import { Rings } from './messages/rings.ts'
+import { EventLoop } from './verbs/event-loop.ts'
+import { VerbsWords } from './verbs/verbs-memory.ts'
 
 /** Options of `openStructures(group)`. All ranks must pass the same. */
 export interface GroupStructuresOptions {

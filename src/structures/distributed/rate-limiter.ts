@@ -2,8 +2,8 @@ import { checkAbort } from '../../native/index.ts'
 import { CellRate, type RateLimiterOptions, type RateVerdict } from '../cell-rate.ts'
 import type { RateLimiter } from '../rate-limiter.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
-import type { HomeWords } from './home-words.ts'
-import type { Promised } from './promised.ts'
+import type { HomeWords } from './heap/home-memory.ts'
+import type { Promised } from './memory/promised.ts'
 
 /** Bytes of a rate limiter's body. */
 export const RATE_LIMITER_BYTES = 8

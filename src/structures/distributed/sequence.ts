@@ -1,8 +1,8 @@
 import { checkAbort } from '../../native/index.ts'
 import { checkTaken, type Sequence } from '../sequence.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
-import type { HomeWords } from './home-words.ts'
-import type { Promised } from './promised.ts'
+import type { HomeWords } from './heap/home-memory.ts'
+import type { Promised } from './memory/promised.ts'
 
 /** Bytes of a sequence's body. */
 export const SEQUENCE_BYTES = 8

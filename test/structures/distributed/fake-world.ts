@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { Random } from '../../../src/runtime/index.ts'
-import type { Command } from '../../../src/structures/distributed/command.ts'
-import { HomeLostError } from '../../../src/structures/distributed/errors.ts'
 import { GroupStructures } from '../../../src/structures/distributed/group-structures.ts'
-import type { RemoteWords } from '../../../src/structures/distributed/remote-words.ts'
+import type { Command } from '../../../src/structures/distributed/memory/command.ts'
+import { HomeLostError } from '../../../src/structures/distributed/memory/errors.ts'
+import type { RemoteWords } from '../../../src/structures/distributed/memory/group-memory.ts'
 
 const LINE_BYTES = 64
 const STEP_MS = 0.001

@@ -9,8 +9,8 @@ import {
   Stream,
 } from '../../../src/providers/index.ts'
 import { GroupStructures } from '../../../src/structures/distributed/group-structures.ts'
-import { VerbsWords } from '../../../src/structures/distributed/verbs-words.ts'
-import type { WordsRuntime } from '../../../src/structures/distributed/words-runtime.ts'
+import type { WordsRuntime } from '../../../src/structures/distributed/verbs/memory-runtime.ts'
+import { VerbsWords } from '../../../src/structures/distributed/verbs/verbs-memory.ts'
 import { type CompletionChannel, openDevice } from '../../../src/verbs/index.ts'
 
 /** Nobody sleeps longer, so that a wake-up that was lost is no more than a delay. */
