@@ -1,7 +1,7 @@
 import { checkAbort } from '../../native/index.ts'
 import type { Flag } from '../flag.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
-import type { HomeWords } from './heap/home-memory.ts'
+import type { HomeMemory } from './heap/home-memory.ts'
 import { CompareExchangeCommand } from './memory/command.ts'
 import type { Promised } from './memory/promised.ts'
 import type { GroupBell } from './waiting/group-bell.ts'
@@ -19,16 +19,16 @@ export function flagBytes(ranks: number): number {
  */
 export class GroupFlag implements Promised<Flag> {
   readonly name: string
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
   readonly #bell: GroupBell
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number) {
+  constructor(name: string, memory: HomeMemory, offset: number) {
     this.name = name
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
-    this.#bell = home.bell(offset + 8, 'all')
+    this.#bell = memory.bell(offset + 8, 'all')
   }
 
   /** Raise the flag. True if it was down. @throws HomeLostError, of all methods. */
@@ -36,7 +36,7 @@ export class GroupFlag implements Promised<Flag> {
     checkAbort('raise', options)
     const swap = new CompareExchangeCommand(this.#offset, 0n, 1n)
     const waiting = this.#bell.read()
-    await this.#home.run([swap, waiting])
+    await this.#memory.run([swap, waiting])
     if (swap.swapped) void this.#bell.ring(waiting)
     return swap.swapped
   }
@@ -44,12 +44,12 @@ export class GroupFlag implements Promised<Flag> {
   /** Lower the flag. True if it was up. */
   async lower(options?: WaitOptions): Promise<boolean> {
     checkAbort('lower', options)
-    return (await this.#home.compareExchange64(this.#offset, 1n, 0n)) === 1n
+    return (await this.#memory.compareExchange64(this.#offset, 1n, 0n)) === 1n
   }
 
   async isRaised(options?: WaitOptions): Promise<boolean> {
     checkAbort('isRaised', options)
-    return (await this.#home.load64(this.#offset)) === 1n
+    return (await this.#memory.load64(this.#offset)) === 1n
   }
 
   /** Resolves when it is up. */

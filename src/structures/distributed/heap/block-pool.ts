@@ -3,7 +3,7 @@ import { CHUNK_BYTES } from '../memory/layout.ts'
 import { type BlockName, bytesOfClass, CLASS_BYTES, classFor, TAG_MASK } from './block-word.ts'
 import type { Census } from './census.ts'
 import { type Chunk, Chunks, type ChunkUse, chunkOffset } from './chunks.ts'
-import type { HomeWords } from './home-memory.ts'
+import type { HomeMemory } from './home-memory.ts'
 import { type Asked, Reclaim, saidOf } from './reclaim.ts'
 
 /** What this rank knows of a block in a chunk of its own. */
@@ -41,7 +41,7 @@ export type OwnBlock = Omit<BlockName, 'fingerprint' | 'tentative'>
  * operation of the owner is about, is free for good. The home looks through the blocks of a dead rank in the same way.
  */
 export class BlockPool {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #chunks: Chunks
   readonly #takeCensus: () => Promise<Census>
   readonly #cutOld: (objects: Census['objects']) => Promise<boolean>
@@ -62,15 +62,15 @@ export class BlockPool {
    * returns whether there were any. Takes no block.
    */
   constructor(
-    home: HomeWords,
+    memory: HomeMemory,
     takeCensus: () => Promise<Census>,
     cutOld: (objects: Census['objects']) => Promise<boolean>,
   ) {
-    this.#home = home
-    this.#chunks = new Chunks(home)
+    this.#memory = memory
+    this.#chunks = new Chunks(memory)
     this.#takeCensus = takeCensus
     this.#cutOld = cutOld
-    this.#reclaim = new Reclaim(home)
+    this.#reclaim = new Reclaim(memory)
   }
 
   get chunks(): Chunks {
@@ -241,7 +241,7 @@ export class BlockPool {
   async #undo({ tentative }: Census): Promise<void> {
     for (const { place, word, empty, block } of tentative) {
       const own = this.#owner(block)
-      if (own?.states[indexOf(own, block)] === State.Examined) await this.#home.compareExchange64(place, word, empty)
+      if (own?.states[indexOf(own, block)] === State.Examined) await this.#memory.compareExchange64(place, word, empty)
     }
   }
 
@@ -284,7 +284,7 @@ export class BlockPool {
   async #adoptBlocks(chunk: Chunk, sizeClass: number): Promise<void> {
     const adopted = await this.#chunks.adopt(chunk)
     if (adopted === undefined) return
-    const { bytes } = await this.#home.read(chunkOffset(chunk.index), CHUNK_BYTES)
+    const { bytes } = await this.#memory.read(chunkOffset(chunk.index), CHUNK_BYTES)
     const own = newChunk(adopted, sizeClass, State.Linked)
     const words = new DataView(bytes.buffer, bytes.byteOffset)
     for (let at = 0; at < own.tags.length; at += 1) {
@@ -304,7 +304,7 @@ export class BlockPool {
       wantedBytes,
       lengthBytes,
       lengthBytes,
-      ` (${this.#home.what}, kept at rank ${this.#home.home}${saidOf(this.#asked)})`,
+      ` (${this.#memory.what}, kept at rank ${this.#memory.home}${saidOf(this.#asked)})`,
     )
   }
 }

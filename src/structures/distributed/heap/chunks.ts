@@ -1,6 +1,6 @@
 import { CompareExchangeCommand, ReadCommand, WriteCommand } from '../memory/command.ts'
 import { CHUNK_BYTES, chunksIn, chunkWord, firstChunk } from '../memory/layout.ts'
-import type { HomeWords } from './home-memory.ts'
+import type { HomeMemory } from './home-memory.ts'
 
 /** What a chunk is used for: blocks of one class, slots of a log, or a table of a map. */
 export type ChunkUse =
@@ -71,15 +71,15 @@ function useOf(code: number): ChunkUse {
 
 /** The chunks of a home. */
 export class Chunks {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #first: number
   readonly #count: number
   /** Where to look first: others begin elsewhere. */
   #next: number
 
-  constructor(home: HomeWords) {
-    const { rank, ranks, lengthBytes } = home.words
-    this.#home = home
+  constructor(memory: HomeMemory) {
+    const { rank, ranks, lengthBytes } = memory.group
+    this.#memory = memory
     this.#first = firstChunk(lengthBytes)
     this.#count = chunksIn(lengthBytes) - this.#first
     this.#next = Math.floor((this.#count * rank) / ranks)
@@ -113,7 +113,7 @@ export class Chunks {
 
   /** Make it this rank's own. Undefined where it is not as it was. */
   adopt(chunk: Chunk): Promise<Chunk | undefined> {
-    return this.#replace(chunk, encode(this.#home.words.rank, chunk.use, chunk.tagFloor))
+    return this.#replace(chunk, encode(this.#memory.group.rank, chunk.use, chunk.tagFloor))
   }
 
   /** It is free again; no tag of its blocks was above `tagFloor`. False where it was not as it is in `chunk`. */
@@ -131,12 +131,12 @@ export class Chunks {
     const writes: WriteCommand[] = []
     for (let at = 0; at < bytes.length; at += WRITTEN_BYTES)
       writes.push(new WriteCommand(chunkOffset(index) + at, bytes.subarray(at, at + WRITTEN_BYTES)))
-    await this.#home.run(writes)
+    await this.#memory.run(writes)
   }
 
   /** One that was one before, where there is one: nothing else can be made of it. */
   async #takeMapTable(): Promise<Chunk | undefined> {
-    const { rank } = this.#home.words
+    const { rank } = this.#memory.group
     for (let from = 0; from < this.#count; from += WORDS_READ) {
       const spare = (await this.#read(from)).filter(({ owner, use }) => owner === undefined && use.kind === 'map table')
       for (const chunk of spare) {
@@ -149,7 +149,7 @@ export class Chunks {
 
   /** One that was no table of a map yet. */
   async #takeNew(use: ChunkUse, floorOf: (floor: number) => number): Promise<Chunk | undefined> {
-    const { rank } = this.#home.words
+    const { rank } = this.#memory.group
     for (let looked = 0; looked < this.#count; ) {
       const from = this.#next % this.#count
       const some = await this.#read(from)
@@ -169,13 +169,13 @@ export class Chunks {
   async #read(from: number, most: number = WORDS_READ): Promise<Chunk[]> {
     const count = Math.min(most, this.#count - from)
     const words = new ReadCommand(chunkWord(this.#first + from), count * 8)
-    await this.#home.run([words])
+    await this.#memory.run([words])
     return Array.from({ length: count }, (_, at) => decode(this.#first + from + at, words.word(at * 8)))
   }
 
   async #replace(chunk: Chunk, by: bigint): Promise<Chunk | undefined> {
     const swap = new CompareExchangeCommand(chunkWord(chunk.index), chunk.word, by)
-    await this.#home.run([swap])
+    await this.#memory.run([swap])
     return swap.swapped ? decode(chunk.index, by) : undefined
   }
 }

@@ -1,12 +1,12 @@
 import { type ClaimOutcome, claimOn, type HolderWords } from '../../claim.ts'
 import { type Command, CompareExchangeCommand, FetchAddCommand, ReadCommand } from '../memory/command.ts'
-import type { RemoteWords } from '../memory/group-memory.ts'
+import { BATCH_MAX, type GroupMemory } from '../memory/group-memory.ts'
 import type { Bells } from '../waiting/bells.ts'
 import type { GroupBell, RingKind } from '../waiting/group-bell.ts'
 
-/** The words of one home, on behalf of one structure. Each method is a round trip. */
-export class HomeWords {
-  readonly words: RemoteWords
+/** The memory of one home, on behalf of one structure. Each method is a round trip. */
+export class HomeMemory {
+  readonly group: GroupMemory
   readonly home: number
   /** What errors call it: `counter 'hits'`. */
   readonly what: string
@@ -14,8 +14,8 @@ export class HomeWords {
   readonly holds: Set<() => Promise<void>>
   readonly #bells: Bells
 
-  constructor(words: RemoteWords, home: number, what: string, holds: Set<() => Promise<void>>, bells: Bells) {
-    this.words = words
+  constructor(group: GroupMemory, home: number, what: string, holds: Set<() => Promise<void>>, bells: Bells) {
+    this.group = group
     this.home = home
     this.what = what
     this.holds = holds
@@ -23,13 +23,20 @@ export class HomeWords {
   }
 
   run(batch: readonly Command[]): Promise<void> {
-    return this.words.run(this.home, this.what, batch)
+    return this.group.run(this.home, this.what, batch)
+  }
+
+  /** Carry out any number of commands, in order. They go in as many batches as needed, all on their way at once. */
+  async runAll(commands: readonly Command[]): Promise<void> {
+    const batches: Promise<void>[] = []
+    for (let at = 0; at < commands.length; at += BATCH_MAX) batches.push(this.run(commands.slice(at, at + BATCH_MAX)))
+    await Promise.all(batches)
   }
 
   /** For who waits for something here, with its marks at `place`. */
   bell(place: number, kind: RingKind): GroupBell {
-    const { words, home, what } = this
-    return this.#bells.at({ words, home, what, place }, kind)
+    const { group, home, what } = this
+    return this.#bells.at({ group, home, what, place }, kind)
   }
 
   async load64(offset: number): Promise<bigint> {

@@ -1,5 +1,5 @@
 import { type BlockName, bytesOfClass } from './block-word.ts'
-import type { HomeWords } from './home-memory.ts'
+import type { HomeMemory } from './home-memory.ts'
 
 /**
  * The block of a named structure. All but the body stays as it was made.
@@ -30,8 +30,8 @@ function entryBytes({ sizeClass }: Pick<BlockName, 'sizeClass'>): number {
 }
 
 /** What the block at a home says. Undefined where it is no entry. */
-export async function readEntryAt(home: HomeWords, block: BlockName): Promise<NameEntry | undefined> {
-  return readEntry((await home.read(block.offset, entryBytes(block))).bytes)
+export async function readEntryAt(memory: HomeMemory, block: BlockName): Promise<NameEntry | undefined> {
+  return readEntry((await memory.read(block.offset, entryBytes(block))).bytes)
 }
 
 function readEntry(bytes: Uint8Array): NameEntry | undefined {

@@ -7,7 +7,7 @@ import { CompareExchangeCommand, WriteCommand } from '../memory/command.ts'
 import { NAMES_MAX, NAMES_OFFSET } from '../memory/layout.ts'
 import type { BlockPool, OwnBlock } from './block-pool.ts'
 import { decodeBlock, encodeBlock } from './block-word.ts'
-import type { HomeWords } from './home-memory.ts'
+import type { HomeMemory } from './home-memory.ts'
 import { BODY_OFFSET, type NameEntry, readEntryAt, writeEntry } from './name-entry.ts'
 
 /** What is asked of the names of a home. */
@@ -46,11 +46,11 @@ export function zeros(lengthBytes: number): () => Promise<NewBody> {
  * 3. The entry is written before the slot names it. A rank that dies in between has left a block that no slot names.
  */
 export class Names {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #pool: BlockPool
 
-  constructor(home: HomeWords, pool: BlockPool) {
-    this.#home = home
+  constructor(memory: HomeMemory, pool: BlockPool) {
+    this.#memory = memory
     this.#pool = pool
   }
 
@@ -63,7 +63,7 @@ export class Names {
     const first = hashBytes(name, name.length, 0) % NAMES_MAX
     for (let probe = 0; probe < NAMES_MAX; probe += 1) {
       const place = NAMES_OFFSET + ((first + probe) % NAMES_MAX) * 8
-      const word = (await this.#home.load64(place)) || (await this.#make(place, name, request))
+      const word = (await this.#memory.load64(place)) || (await this.#make(place, name, request))
       const found = await this.#entry(word)
       if (found?.name === request.name) return checked(found, request)
     }
@@ -77,7 +77,7 @@ export class Names {
 
   /** Names and kinds of all. */
   async list(): Promise<{ readonly name: string; readonly kind: StructureKindName }[]> {
-    const words = await this.#home.read(NAMES_OFFSET, NAMES_MAX * 8)
+    const words = await this.#memory.read(NAMES_OFFSET, NAMES_MAX * 8)
     const found: { name: string; kind: StructureKindName }[] = []
     for (let at = 0; at < NAMES_MAX; at += 1) {
       const entry = await this.#entry(words.word(at * 8))
@@ -98,7 +98,7 @@ export class Names {
   async #entry(word: bigint): Promise<NamedStructure | undefined> {
     const block = decodeBlock(word)
     if (block === undefined) return undefined
-    const entry = await readEntryAt(this.#home, block)
+    const entry = await readEntryAt(this.#memory, block)
     return entry && { ...entry, offset: block.offset + BODY_OFFSET }
   }
 
@@ -109,7 +109,7 @@ export class Names {
     const bytes = writeEntry(block.tag, StructureKind[kind], name, parameters.map(initialValue), body.bytes)
     const word = wordOf(block)
     const link = new CompareExchangeCommand(place, 0n, word)
-    await this.#home.run([new WriteCommand(block.offset, bytes), link])
+    await this.#memory.run([new WriteCommand(block.offset, bytes), link])
     if (link.swapped) {
       this.#pool.linked(block)
       body.made?.()

@@ -1,5 +1,5 @@
 import { RECLAIMED_OFFSET } from '../memory/layout.ts'
-import type { HomeWords } from './home-memory.ts'
+import type { HomeMemory } from './home-memory.ts'
 
 /** How long the others are waited for. */
 const WAIT_MS_MAX = 1000
@@ -24,13 +24,13 @@ export interface Asked {
  * 3. The asking rank waits for a bounded time: a rank that is stopped does not answer.
  */
 export class Reclaim {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   #asking: Promise<Asked> | undefined
   #asked: Asked = { ranks: 0, looked: 0 }
   #notBeforeMs = 0
 
-  constructor(home: HomeWords) {
-    this.#home = home
+  constructor(memory: HomeMemory) {
+    this.#memory = memory
   }
 
   /**
@@ -38,7 +38,7 @@ export class Reclaim {
    * Calls at the same time are one.
    */
   ask(isThere: () => Promise<boolean>): Promise<Asked> {
-    if (this.#home.words.nowMs() < this.#notBeforeMs) return Promise.resolve(this.#asked)
+    if (this.#memory.group.nowMs() < this.#notBeforeMs) return Promise.resolve(this.#asked)
     this.#asking ??= this.#ask(isThere).finally(() => {
       this.#asking = undefined
     })
@@ -47,33 +47,33 @@ export class Reclaim {
 
   /** This rank was asked, and has looked. */
   async answer(): Promise<void> {
-    await this.#home.fetchAdd64(RECLAIMED_OFFSET, 1n)
+    await this.#memory.fetchAdd64(RECLAIMED_OFFSET, 1n)
   }
 
   async #ask(isThere: () => Promise<boolean>): Promise<Asked> {
-    const { words, home } = this.#home
-    const others = Array.from({ length: words.ranks }, (_, rank) => rank).filter(
-      (rank) => rank !== words.rank && words.isMember(rank),
+    const { group, home } = this.#memory
+    const others = Array.from({ length: group.ranks }, (_, rank) => rank).filter(
+      (rank) => rank !== group.rank && group.isMember(rank),
     )
-    const before = await this.#home.load64(RECLAIMED_OFFSET)
-    const endMs = words.nowMs() + WAIT_MS_MAX
-    for (const rank of others) words.ring(rank, home, RECLAIMED_OFFSET)
+    const before = await this.#memory.load64(RECLAIMED_OFFSET)
+    const endMs = group.nowMs() + WAIT_MS_MAX
+    for (const rank of others) group.ring(rank, home, RECLAIMED_OFFSET)
     let looked = 0
     for (
       let pauseMs = 0.25;
-      looked < others.length && words.nowMs() < endMs;
+      looked < others.length && group.nowMs() < endMs;
       pauseMs = Math.min(PAUSE_MS_MAX, 2 * pauseMs)
     ) {
-      await words.sleep(pauseMs)
+      await group.sleep(pauseMs)
       const now = Math.min(
         others.length,
-        Number(BigInt.asUintN(64, (await this.#home.load64(RECLAIMED_OFFSET)) - before)),
+        Number(BigInt.asUintN(64, (await this.#memory.load64(RECLAIMED_OFFSET)) - before)),
       )
       if (now === looked) continue
       looked = now
       if (await isThere()) break
     }
-    if (words.nowMs() >= endMs) this.#notBeforeMs = words.nowMs() + ASK_AGAIN_MS
+    if (group.nowMs() >= endMs) this.#notBeforeMs = group.nowMs() + ASK_AGAIN_MS
     this.#asked = { ranks: others.length, looked }
     return this.#asked
   }

@@ -15,19 +15,19 @@ export interface NewTables {
  * Take so many chunks of words, all zero, for a structure that is being made. Its name's block has to say where they
  * are, for the census. @throws HeapFullError
  */
-export async function takeTables(home: HomeHeap, count: number): Promise<NewTables> {
-  const { chunks } = home.pool
-  const { taken, undo } = await takeAll(home, 'table', count, (chunk) => chunks.clear(chunk))
+export async function takeTables(heap: HomeHeap, count: number): Promise<NewTables> {
+  const { chunks } = heap.pool
+  const { taken, undo } = await takeAll(heap, 'table', count, (chunk) => chunks.clear(chunk))
   return { places: taken.map(({ index }) => chunkOffset(index)), undo }
 }
 
 /** The same for a map, filled with what the generation of each says. */
 export async function takeMapTables(
-  home: HomeHeap,
+  heap: HomeHeap,
   count: number,
   bytesOf: (generation: number) => Uint8Array,
 ): Promise<TakenTables> {
-  return await takeAll(home, 'map table', count, (chunk) => home.pool.chunks.write(chunk, bytesOf(chunk.tagFloor)))
+  return await takeAll(heap, 'map table', count, (chunk) => heap.pool.chunks.write(chunk, bytesOf(chunk.tagFloor)))
 }
 
 interface TakenTables {
@@ -36,21 +36,21 @@ interface TakenTables {
 }
 
 async function takeAll(
-  home: HomeHeap,
+  heap: HomeHeap,
   kind: 'table' | 'map table',
   count: number,
   fill: (chunk: Chunk) => Promise<void>,
 ): Promise<TakenTables> {
-  const { chunks } = home.pool
+  const { chunks } = heap.pool
   const taken: Chunk[] = []
   const undo = async (): Promise<void> => {
     for (const chunk of taken) await chunks.giveBack(chunk, chunk.tagFloor)
   }
   while (taken.length < count) {
-    const chunk = await home.pool.takeChunk({ kind })
+    const chunk = await heap.pool.takeChunk({ kind })
     if (chunk === undefined) {
       await undo()
-      throw new HeapFullError(count * CHUNK_BYTES, chunks.lengthBytes, chunks.lengthBytes, ` at rank ${home.rank}`)
+      throw new HeapFullError(count * CHUNK_BYTES, chunks.lengthBytes, chunks.lengthBytes, ` at rank ${heap.rank}`)
     }
     await fill(chunk)
     taken.push(chunk)

@@ -15,34 +15,34 @@ export interface QueueRequest {
 }
 
 /** Find a queue at `home`, or make it: its first segment first, so that a rank that finds the queue finds a place. */
-export async function openQueue(home: HomeHeap, request: QueueRequest): Promise<GroupQueueCore> {
+export async function openQueue(heap: HomeHeap, request: QueueRequest): Promise<GroupQueueCore> {
   const { name, capacity, codec, segmentBytes } = request
-  const words = home.on(`queue '${name}'`)
-  const { offset } = await home.names.open({
+  const memory = heap.on(`queue '${name}'`)
+  const { offset } = await heap.names.open({
     kind: 'queue',
     name,
     parameters: [fixed('capacity', capacity), codec],
-    makeBody: () => makeBody(home, segmentBytes),
+    makeBody: () => makeBody(heap, segmentBytes),
   })
-  return new GroupQueueCore(words, home.pool, offset, { capacity, segmentBytes })
+  return new GroupQueueCore(memory, heap.pool, offset, { capacity, segmentBytes })
 }
 
 /** Both ends are at the first place. */
-async function makeBody(home: HomeHeap, segmentBytes: number): Promise<NewBody> {
-  const block = await home.pool.take(segmentBytes)
-  const segment = newSegment(block, 0, () => home.words.random())
+async function makeBody(heap: HomeHeap, segmentBytes: number): Promise<NewBody> {
+  const block = await heap.pool.take(segmentBytes)
+  const segment = newSegment(block, 0, () => heap.group.random())
   try {
-    await home.on('a new queue').run([new WriteCommand(block.offset, writeSegment(segment))])
+    await heap.on('a new queue').run([new WriteCommand(block.offset, writeSegment(segment))])
   } catch (error) {
-    home.pool.release(block)
+    heap.pool.release(block)
     throw error
   }
-  const bytes = new Uint8Array(queueBytes(home.words.ranks))
+  const bytes = new Uint8Array(queueBytes(heap.group.ranks))
   const view = new DataView(bytes.buffer)
   for (const at of [0, 8]) view.setBigUint64(at, segment.name, true)
   return {
     bytes,
-    made: () => home.pool.linked(block),
-    undo: async () => home.pool.release(block),
+    made: () => heap.pool.linked(block),
+    undo: async () => heap.pool.release(block),
   }
 }

@@ -1,5 +1,5 @@
 import { bytesOfClass, decodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { ReadCommand } from '../memory/command.ts'
 import { namesBlock, placeOf, readSegment, SEGMENT_HEAD_BYTES, segmentNameIn } from './queue-segment.ts'
 
@@ -13,17 +13,17 @@ const NEXT = 24
  * A segment that was emptied and has another use by now shows that the head's word has moved on. Then the look starts
  * again from there. What was found before may stay in the set, for too many blocks do no harm.
  */
-export async function lookThroughQueue(home: HomeWords, body: number, blocks: Set<number>): Promise<void> {
-  while (!(await lookOnce(home, body, blocks)));
+export async function lookThroughQueue(memory: HomeMemory, body: number, blocks: Set<number>): Promise<void> {
+  while (!(await lookOnce(memory, body, blocks)));
 }
 
-async function lookOnce(home: HomeWords, body: number, blocks: Set<number>): Promise<boolean> {
-  let name = segmentNameIn(await home.load64(body))
+async function lookOnce(memory: HomeMemory, body: number, blocks: Set<number>): Promise<boolean> {
+  let name = segmentNameIn(await memory.load64(body))
   for (;;) {
     const { offset, sizeClass } = decodeBlock(name)!
     const all = new ReadCommand(offset, bytesOfClass(sizeClass))
     const after = new ReadCommand(offset, SEGMENT_HEAD_BYTES)
-    await home.run([all, after])
+    await memory.run([all, after])
     const segment = readSegment(name, after.bytes)
     if (segment === undefined) return false
     blocks.add(offset)

@@ -1,6 +1,6 @@
 import type { BlockPool, OwnBlock } from '../heap/block-pool.ts'
 import { bytesOfClass, decodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { headBytes, readValueBlock, writeValueBlock } from '../heap/value-block.ts'
 import { CompareExchangeCommand, ReadCommand, WriteCommand } from '../memory/command.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
@@ -79,7 +79,7 @@ interface Look {
  * Round trips: push 1, and 1 more for each time that others were faster; pop 3, of several in a row 1 each.
  */
 export class GroupQueueCore implements GroupListCore {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #pool: BlockPool
   readonly #body: number
   readonly #shape: QueueShape
@@ -93,16 +93,16 @@ export class GroupQueueCore implements GroupListCore {
   /** What comes after what this rank took last. */
   #ahead: Found | undefined
 
-  constructor(home: HomeWords, pool: BlockPool, body: number, shape: QueueShape) {
-    this.#home = home
+  constructor(memory: HomeMemory, pool: BlockPool, body: number, shape: QueueShape) {
+    this.#memory = memory
     this.#pool = pool
     this.#body = body
     this.#shape = shape
-    this.#head = new QueueEnd(home, body + End.Head)
-    this.#tail = new QueueEnd(home, body + End.Tail)
+    this.#head = new QueueEnd(memory, body + End.Head)
+    this.#tail = new QueueEnd(memory, body + End.Tail)
     const waiting = body + End.Waiting
-    this.filled = home.bell(waiting, 'one')
-    this.emptied = home.bell(waiting + waitingRanksBytes(home.words.ranks), 'one')
+    this.filled = memory.bell(waiting, 'one')
+    this.emptied = memory.bell(waiting + waitingRanksBytes(memory.group.ranks), 'one')
   }
 
   push(value: Uint8Array): Promise<boolean> {
@@ -125,7 +125,7 @@ export class GroupQueueCore implements GroupListCore {
     let block: OwnBlock | undefined
     try {
       for (let attempt = 0; ; attempt += 1) {
-        await backOff(this.#home.words, attempt)
+        await backOff(this.#memory.group, attempt)
         const tail = await this.#tail.find()
         if (isAtEnd(tail)) {
           await this.#extend(tail.segment)
@@ -145,7 +145,7 @@ export class GroupQueueCore implements GroupListCore {
 
   async #pop(): Promise<Uint8Array | undefined> {
     for (let attempt = 0; ; attempt += 1) {
-      await backOff(this.#home.words, attempt)
+      await backOff(this.#memory.group, attempt)
       const found = this.#takeAhead() ?? (await this.#front())
       if (found === undefined) return undefined
       const value = await this.#read(found)
@@ -161,7 +161,7 @@ export class GroupQueueCore implements GroupListCore {
     const after = { segment, index: index + 1 }
     const look = { from: after, places: readPlaces(after) }
     const ends = this.#readEnds()
-    await this.#home.run([write, fill, look.places, ends])
+    await this.#memory.run([write, fill, look.places, ends])
     if (fill.swapped) {
       this.#tail.advance(after)
       void this.filled.ring(ends)
@@ -181,7 +181,7 @@ export class GroupQueueCore implements GroupListCore {
     const read = next === undefined ? undefined : readAhead(next)
     const look = { from: after, places: readPlaces(after) }
     const ends = this.#readEnds()
-    await this.#home.run([take, ...(read === undefined ? [] : [read]), look.places, ends])
+    await this.#memory.run([take, ...(read === undefined ? [] : [read]), look.places, ends])
     if (take.swapped) this.#head.advance(after)
     const isThere = this.#head.see(segment, ends.word(End.Head))
     const following = take.swapped ? after : firstNot(look, (other) => other === segment.taken)
@@ -208,7 +208,7 @@ export class GroupQueueCore implements GroupListCore {
       }
       const look = { from: head, places: readPlaces(head) }
       const ends = this.#readEnds()
-      await this.#home.run([look.places, ends])
+      await this.#memory.run([look.places, ends])
       if (!this.#head.see(segment, ends.word(End.Head))) continue
       this.#look = look
       const cursor = firstNot(look, (word) => word === segment.taken)
@@ -231,7 +231,7 @@ export class GroupQueueCore implements GroupListCore {
       }
       const look = { from: tail, places: readPlaces(tail) }
       const ends = this.#readEnds()
-      await this.#home.run([look.places, ends])
+      await this.#memory.run([look.places, ends])
       if (!this.#tail.see(tail.segment, ends.word(End.Tail))) continue
       const cursor = firstNot(look, (word) => word !== tail.segment.open)
       this.#tail.advance(cursor)
@@ -251,7 +251,7 @@ export class GroupQueueCore implements GroupListCore {
   /** What a block says; undefined where it is not the one that the place meant. */
   async #read({ cursor, word, read }: Found): Promise<Uint8Array | undefined> {
     const name = decodeBlock(word)!
-    const bytes = read?.bytes ?? (await this.#home.read(name.offset, bytesOfClass(name.sizeClass))).bytes
+    const bytes = read?.bytes ?? (await this.#memory.read(name.offset, bytesOfClass(name.sizeClass))).bytes
     const block = readValueBlock(name, bytes)
     return block?.words[0] === cursor.segment.open ? block.value : undefined
   }
@@ -260,11 +260,11 @@ export class GroupQueueCore implements GroupListCore {
   async #extend(segment: Segment): Promise<void> {
     if (await this.#follow(segment)) return
     const block = await this.#pool.take(this.#shape.segmentBytes)
-    const made = newSegment(block, segment.first + segment.places, () => this.#home.words.random())
+    const made = newSegment(block, segment.first + segment.places, () => this.#memory.group.random())
     const link = new CompareExchangeCommand(nextOf(segment), segment.open, made.name)
     let linked = false
     try {
-      await this.#home.run([new WriteCommand(block.offset, writeSegment(made)), link])
+      await this.#memory.run([new WriteCommand(block.offset, writeSegment(made)), link])
       linked = link.swapped
     } finally {
       if (linked) this.#pool.linked(block)
@@ -303,13 +303,13 @@ export class GroupQueueCore implements GroupListCore {
   async #readNext(segment: Segment): Promise<{ readonly next: bigint; readonly ends: ReadCommand }> {
     const next = new ReadCommand(nextOf(segment), 8)
     const ends = this.#readEnds()
-    await this.#home.run([next, ends])
+    await this.#memory.run([next, ends])
     return { next: next.word(), ends }
   }
 
   /** With those who wait. */
   #readEnds(): ReadCommand {
-    return new ReadCommand(this.#body, queueBytes(this.#home.words.ranks))
+    return new ReadCommand(this.#body, queueBytes(this.#memory.group.ranks))
   }
 
   #takeAhead(): Found | undefined {

@@ -1,5 +1,5 @@
 import { decodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { ReadCommand } from '../memory/command.ts'
 import {
   type Cursor,
@@ -24,14 +24,14 @@ const KNOWN_MAX = 8
  */
 export class QueueEnd {
   readonly place: number
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #known = new Map<bigint, Segment>()
   #cursor: Cursor | undefined
   /** The word at the home, as it was seen last. */
   #seen = 0n
 
-  constructor(home: HomeWords, place: number) {
-    this.#home = home
+  constructor(memory: HomeMemory, place: number) {
+    this.#memory = memory
     this.place = place
   }
 
@@ -47,7 +47,7 @@ export class QueueEnd {
   async find(): Promise<Cursor> {
     for (;;) {
       if (this.#cursor !== undefined) return this.#cursor
-      const word = await this.#home.load64(this.place)
+      const word = await this.#memory.load64(this.place)
       const name = segmentNameIn(word)
       const segment = this.#known.get(name) ?? (await this.#learn(name))
       if (segment === undefined) continue
@@ -90,7 +90,7 @@ export class QueueEnd {
     const word = cursorWord(cursor)
     this.#seen = word
     const tell = async (): Promise<void> => {
-      const before = await this.#home.compareExchange64(this.place, seen, word)
+      const before = await this.#memory.compareExchange64(this.place, seen, word)
       if (before !== seen && this.#seen === word) this.#seen = before
     }
     tell().catch(() => {})
@@ -102,7 +102,7 @@ export class QueueEnd {
    */
   async cross(seen: bigint, from: bigint, to: bigint): Promise<void> {
     for (let word = seen; segmentNameIn(word) === from; ) {
-      const before = await this.#home.compareExchange64(this.place, word, to)
+      const before = await this.#memory.compareExchange64(this.place, word, to)
       if (before === word) return
       word = before
     }
@@ -120,7 +120,7 @@ export class QueueEnd {
     const { offset } = decodeBlock(name) as { readonly offset: number }
     const head = new ReadCommand(offset, SEGMENT_HEAD_BYTES)
     const after = new ReadCommand(this.place, 8)
-    await this.#home.run([head, after])
+    await this.#memory.run([head, after])
     const segment = segmentNameIn(after.word()) === name ? readSegment(name, head.bytes) : undefined
     if (segment !== undefined) this.know(segment)
     return segment

@@ -1,6 +1,6 @@
 import type { BlockPool, OwnBlock } from '../heap/block-pool.ts'
 import { bytesOfClass, decodeBlock, encodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { headBytes, readBlockHead, readValueBlock, type ValueBlock, writeValueBlock } from '../heap/value-block.ts'
 import { CompareExchangeCommand, ReadCommand, WriteCommand } from '../memory/command.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
@@ -43,8 +43,8 @@ const NOTHING: Top = { word: 0n, depth: 0, names: [], value: undefined }
  * block's name in place of the top's.
  *
  * **Pop** reads the top's block. It takes effect in the compare-and-swap that replaces the top's name by the name of
- * the one below. A name is never the same twice (heap/block-word.ts). So if the swap succeeds, nothing was pushed or popped
- * since the block was read, and the block cannot have been used again.
+ * the one below. A name is never the same twice (heap/block-word.ts). So if the swap succeeds, nothing was pushed or
+ * popped since the block was read, and the block cannot have been used again.
  *
  * **Nothing there** and **no room** are told by a READ of the word: the block on top says how many lie there. A rank
  * that is killed has done it or not; nothing is left to finish.
@@ -57,7 +57,7 @@ const NOTHING: Top = { word: 0n, depth: 0, names: [], value: undefined }
  * - pop: 3; of several in a row 1 each
  */
 export class GroupStackCore implements GroupListCore {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #pool: BlockPool
   readonly #place: number
   /** 0: no bound. */
@@ -68,13 +68,13 @@ export class GroupStackCore implements GroupListCore {
   /** As it was when this rank was here last. */
   #top: Top | undefined
 
-  constructor(home: HomeWords, pool: BlockPool, place: number, capacity: number) {
-    this.#home = home
+  constructor(memory: HomeMemory, pool: BlockPool, place: number, capacity: number) {
+    this.#memory = memory
     this.#pool = pool
     this.#place = place
     this.#capacity = capacity
-    this.filled = home.bell(place + 8, 'one')
-    this.emptied = home.bell(place + 8 + waitingRanksBytes(home.words.ranks), 'one')
+    this.filled = memory.bell(place + 8, 'one')
+    this.emptied = memory.bell(place + 8 + waitingRanksBytes(memory.group.ranks), 'one')
   }
 
   push(value: Uint8Array): Promise<boolean> {
@@ -94,7 +94,7 @@ export class GroupStackCore implements GroupListCore {
     let there: bigint | undefined
     try {
       for (let attempt = 0; ; attempt += 1) {
-        await backOff(this.#home.words, attempt)
+        await backOff(this.#memory.group, attempt)
         const known = this.#top
         const top = known?.names === undefined || this.#isFull(known) ? await this.#look(HEAD_ONLY, there) : known
         if (this.#isFull(top)) return false
@@ -114,7 +114,7 @@ export class GroupStackCore implements GroupListCore {
   async #pop(): Promise<Uint8Array | undefined> {
     let there: bigint | undefined
     for (let attempt = 0; ; attempt += 1) {
-      await backOff(this.#home.words, attempt)
+      await backOff(this.#memory.group, attempt)
       const known = this.#top
       const top = known === undefined || known.word === 0n ? await this.#look(WHOLE, there) : await this.#whole(known)
       if (top?.word === 0n) return undefined
@@ -134,7 +134,7 @@ export class GroupStackCore implements GroupListCore {
     const bytes = writeValueBlock(block.tag, [BigInt(depth), ...names], value)
     const cover = new CompareExchangeCommand(this.#place, top.word, word)
     const waiting = this.filled.read()
-    await this.#home.run([new WriteCommand(block.offset, bytes), cover, waiting])
+    await this.#memory.run([new WriteCommand(block.offset, bytes), cover, waiting])
     if (cover.swapped) void this.filled.ring(waiting)
     this.#top = cover.swapped ? { word, depth, names, value } : undefined
     return cover.swapped ? undefined : cover.before
@@ -149,7 +149,7 @@ export class GroupStackCore implements GroupListCore {
     const take = new CompareExchangeCommand(this.#place, top.word, below)
     const read = below === 0n ? undefined : readAhead(below)
     const waiting = this.#capacity === 0 ? undefined : this.emptied.read()
-    await this.#home.run([take, read, waiting].filter((command) => command !== undefined))
+    await this.#memory.run([take, read, waiting].filter((command) => command !== undefined))
     this.#top = undefined
     if (!take.swapped) return take.before
     if (waiting !== undefined) void this.emptied.ring(waiting)
@@ -162,7 +162,7 @@ export class GroupStackCore implements GroupListCore {
   /** The top of this moment, or that which was seen `there`. Two round trips, or one. */
   async #look(bytesMax: number, there?: bigint): Promise<Top> {
     for (let seen = there; ; seen = undefined) {
-      const word = seen ?? (await this.#home.load64(this.#place))
+      const word = seen ?? (await this.#memory.load64(this.#place))
       const top = word === 0n ? NOTHING : await this.#read(word, bytesMax)
       if (top !== undefined) return top
     }
@@ -177,7 +177,7 @@ export class GroupStackCore implements GroupListCore {
   async #read(word: bigint, bytesMax: number, ahead?: ReadCommand): Promise<Top | undefined> {
     const name = decodeBlock(word)!
     const lengthBytes = Math.min(bytesMax, bytesOfClass(name.sizeClass))
-    const { bytes } = ahead ?? (await this.#home.read(name.offset, lengthBytes))
+    const { bytes } = ahead ?? (await this.#memory.read(name.offset, lengthBytes))
     const block = bytesMax === WHOLE ? readValueBlock(name, bytes) : readBlockHead(name, bytes)
     if (block === undefined) return undefined
     const [depth, ...names] = block.words as readonly [bigint, ...bigint[]]

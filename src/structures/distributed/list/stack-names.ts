@@ -1,5 +1,5 @@
 import { bytesOfClass, decodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { headBytes, readBlockHead } from '../heap/value-block.ts'
 
 /** Blocks of a stack that lie on each other, from the bottom on, are in groups of this many. */
@@ -28,15 +28,15 @@ export function belowIn(names: readonly bigint[]): readonly bigint[] | undefined
  * changes, so it is found. A block that is another by now was taken away, and with it all above it. Then the look
  * starts again, on a stack that is less high.
  */
-export async function lookThroughStack(home: HomeWords, place: number, blocks: Set<number>): Promise<void> {
-  while (!(await lookOnce(home, place, blocks)));
+export async function lookThroughStack(memory: HomeMemory, place: number, blocks: Set<number>): Promise<void> {
+  while (!(await lookOnce(memory, place, blocks)));
 }
 
-async function lookOnce(home: HomeWords, place: number, blocks: Set<number>): Promise<boolean> {
-  for (let word = await home.load64(place); word !== 0n; ) {
+async function lookOnce(memory: HomeMemory, place: number, blocks: Set<number>): Promise<boolean> {
+  for (let word = await memory.load64(place); word !== 0n; ) {
     const name = decodeBlock(word)!
     const lengthBytes = Math.min(STACK_HEAD_BYTES_MAX, bytesOfClass(name.sizeClass))
-    const head = readBlockHead(name, (await home.read(name.offset, lengthBytes)).bytes)
+    const head = readBlockHead(name, (await memory.read(name.offset, lengthBytes)).bytes)
     if (head === undefined) return false
     const [, ...names] = head.words
     blocks.add(name.offset)

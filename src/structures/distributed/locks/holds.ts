@@ -1,6 +1,6 @@
 import type { WaitDescription } from '../../../profiling/index.ts'
 import { type ClaimOutcome, claimOn, type HolderWords, type Holding } from '../../claim.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { CompareExchangeCommand } from '../memory/command.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
 import { DONE, endedHold, nextHold, rankOf } from './hold-word.ts'
@@ -15,14 +15,14 @@ export interface GroupHold {
 
 /** Words of a home that name which rank has something (hold-word.ts). */
 export class GroupHolds implements HolderWords<bigint> {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #bell: GroupBell
   /** The word when this rank looked last. */
   #seen = 0n
 
   /** `bell`: rings when a hold has ended. */
-  constructor(home: HomeWords, bell: GroupBell) {
-    this.#home = home
+  constructor(memory: HomeMemory, bell: GroupBell) {
+    this.#memory = memory
     this.#bell = bell
   }
 
@@ -33,11 +33,11 @@ export class GroupHolds implements HolderWords<bigint> {
 
   isThere(word: bigint): boolean {
     const rank = rankOf(word)
-    return rank !== undefined && this.#home.words.isMember(rank)
+    return rank !== undefined && this.#memory.group.isMember(rank)
   }
 
   next(word: bigint): bigint {
-    return nextHold(word, this.#home.words.rank)
+    return nextHold(word, this.#memory.group.rank)
   }
 
   /** Whether a claim to what is in this word could succeed. */
@@ -47,18 +47,18 @@ export class GroupHolds implements HolderWords<bigint> {
 
   /** Claim the word at `offset`: a READ and a compare-and-swap. */
   async claim(offset: number): Promise<ClaimOutcome<bigint>> {
-    this.#seen = await this.#home.load64(offset)
-    return await this.#home.claim(offset, this, this.#seen)
+    this.#seen = await this.#memory.load64(offset)
+    return await this.#memory.claim(offset, this, this.#seen)
   }
 
   /** The hold `own` of the word at `offset` has begun. */
   hold(offset: number, own: bigint): GroupHold {
-    const { holds } = this.#home
+    const { holds } = this.#memory
     let woken: Promise<void> | undefined
     const end = async (by: bigint): Promise<boolean> => {
       if (!holds.delete(release)) return false
       const waiting = this.#bell.read()
-      await this.#home.run([new CompareExchangeCommand(offset, own, by), waiting])
+      await this.#memory.run([new CompareExchangeCommand(offset, own, by), waiting])
       woken = this.#bell.ring(waiting)
       return true
     }

@@ -3,7 +3,7 @@ import type { HolderWords } from '../../claim.ts'
 import { type Leader, Leadership } from '../../leader.ts'
 import { lowOf, termOf, termWord } from '../../term-word.ts'
 import type { WaitOptions } from '../../waiting/wait-options.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { CompareExchangeCommand } from '../memory/command.ts'
 import type { Promised } from '../memory/promised.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
@@ -57,23 +57,23 @@ const LOOKS_PER_LEASE = 4
 export class GroupLeader implements Promised<Leader> {
   readonly name: string
   readonly leaseMs: number
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
   readonly #bell: GroupBell
   readonly #watch: LeaseWatch
   readonly #terms: HolderWords<bigint> = {
     says: (word) => (decode(word).rank === undefined || this.#watch.isOver ? 'no one' : 'someone'),
-    isThere: (word) => this.#home.words.isMember(decode(word).rank!),
-    next: (word) => encode({ term: termOf(word) + 1, renewals: 0, rank: this.#home.words.rank }),
+    isThere: (word) => this.#memory.group.isMember(decode(word).rank!),
+    next: (word) => encode({ term: termOf(word) + 1, renewals: 0, rank: this.#memory.group.rank }),
   }
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number, leaseMs: number) {
+  constructor(name: string, memory: HomeMemory, offset: number, leaseMs: number) {
     this.name = name
     this.leaseMs = leaseMs
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
-    this.#bell = home.bell(offset + 8, 'one')
+    this.#bell = memory.bell(offset + 8, 'one')
     this.#watch = new LeaseWatch(leaseMs)
   }
 
@@ -96,25 +96,25 @@ export class GroupLeader implements Promised<Leader> {
   /** The present term, 0 before the first. The term does not tell whether there is a leader now. */
   async term(options?: WaitOptions): Promise<number> {
     checkAbort('term', options)
-    return termOf(await this.#home.load64(this.#offset))
+    return termOf(await this.#memory.load64(this.#offset))
   }
 
   async #attempt(): Promise<Leadership | undefined> {
-    const { words } = this.#home
-    const seen = await this.#home.load64(this.#offset)
-    const beganMs = words.nowMs()
+    const { group } = this.#memory
+    const seen = await this.#memory.load64(this.#offset)
+    const beganMs = group.nowMs()
     this.#watch.look(seen, beganMs)
-    const { word } = await this.#home.claim(this.#offset, this.#terms, seen)
+    const { word } = await this.#memory.claim(this.#offset, this.#terms, seen)
     if (word === undefined) return undefined
-    const place = { home: this.#home, offset: this.#offset, bell: this.#bell }
+    const place = { memory: this.#memory, offset: this.#offset, bell: this.#bell }
     const lease = new GroupLease(place, this.leaseMs, word, beganMs)
     const leadership = new Leadership(lease)
     const resign = async (): Promise<void> => {
       await leadership.resign()
       await lease.settled
     }
-    this.#home.holds.add(resign)
-    leadership.signal.addEventListener('abort', () => this.#home.holds.delete(resign), { once: true })
+    this.#memory.holds.add(resign)
+    leadership.signal.addEventListener('abort', () => this.#memory.holds.delete(resign), { once: true })
     return leadership
   }
 }
@@ -123,7 +123,7 @@ export class GroupLeader implements Promised<Leader> {
 class GroupLease {
   readonly term: number
   readonly leaseMs: number
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
   readonly #bell: GroupBell
   #word: bigint
@@ -135,14 +135,14 @@ class GroupLease {
   #ended = false
 
   constructor(
-    { home, offset, bell }: { readonly home: HomeWords; readonly offset: number; readonly bell: GroupBell },
+    { memory, offset, bell }: { readonly memory: HomeMemory; readonly offset: number; readonly bell: GroupBell },
     leaseMs: number,
     word: bigint,
     renewedMs: number,
   ) {
     this.term = termOf(word)
     this.leaseMs = leaseMs
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
     this.#bell = bell
     this.#word = word
@@ -150,7 +150,7 @@ class GroupLease {
   }
 
   isCurrent(): boolean {
-    return !this.#ended && this.#home.words.nowMs() - this.#renewedMs < this.leaseMs
+    return !this.#ended && this.#memory.group.nowMs() - this.#renewedMs < this.leaseMs
   }
 
   renew(): boolean {
@@ -172,7 +172,7 @@ class GroupLease {
 
   async #replace(by: bigint): Promise<void> {
     this.#renewing = true
-    const beganMs = this.#home.words.nowMs()
+    const beganMs = this.#memory.group.nowMs()
     try {
       if (!(await this.#swap(by))) this.#ended = true
       else {
@@ -199,7 +199,7 @@ class GroupLease {
   async #swap(by: bigint): Promise<boolean> {
     const swap = new CompareExchangeCommand(this.#offset, this.#word, by)
     const waiting = this.#bell.read()
-    await this.#home.run([swap, waiting])
+    await this.#memory.run([swap, waiting])
     if (swap.swapped && decode(by).rank === undefined) await this.#bell.ring(waiting)
     return swap.swapped
   }

@@ -1,7 +1,7 @@
 import { checkAbort } from '../../../native/index.ts'
 import { type Mutex, MutexHold } from '../../mutex.ts'
 import type { WaitOptions } from '../../waiting/wait-options.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import type { Promised } from '../memory/promised.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
 import { waitingRanksBytes } from '../waiting/waiting-ranks.ts'
@@ -21,24 +21,24 @@ export function mutexBytes(ranks: number): number {
  */
 export class GroupMutex implements Promised<Mutex> {
   readonly name: string
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
   readonly #bell: GroupBell
   readonly #holds: GroupHolds
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number) {
+  constructor(name: string, memory: HomeMemory, offset: number) {
     this.name = name
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
-    this.#bell = home.bell(offset + 8, 'one')
-    this.#holds = new GroupHolds(home, this.#bell)
+    this.#bell = memory.bell(offset + 8, 'one')
+    this.#holds = new GroupHolds(memory, this.#bell)
   }
 
   /** Resolves when this rank holds it. @throws HomeLostError, of all methods. */
   async lock(options?: WaitOptions): Promise<MutexHold> {
     checkAbort('lock', options)
-    const describe = () => this.#holds.describe(this.#home.what)
+    const describe = () => this.#holds.describe(this.#memory.what)
     return await this.#bell.wait(() => this.#attempt(), { ...options, describe })
   }
 

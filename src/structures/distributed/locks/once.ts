@@ -1,7 +1,7 @@
 import { ClosedError, checkAbort, checkFunction } from '../../../native/index.ts'
 import type { Once } from '../../once.ts'
 import type { WaitOptions } from '../../waiting/wait-options.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import type { Promised } from '../memory/promised.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
 import { waitingRanksBytes } from '../waiting/waiting-ranks.ts'
@@ -20,18 +20,18 @@ export function onceBytes(ranks: number): number {
  */
 export class GroupOnce implements Promised<Once> {
   readonly name: string
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
   readonly #bell: GroupBell
   readonly #holds: GroupHolds
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number) {
+  constructor(name: string, memory: HomeMemory, offset: number) {
     this.name = name
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
-    this.#bell = home.bell(offset + 8, 'all')
-    this.#holds = new GroupHolds(home, this.#bell)
+    this.#bell = memory.bell(offset + 8, 'all')
+    this.#holds = new GroupHolds(memory, this.#bell)
   }
 
   /**
@@ -44,7 +44,7 @@ export class GroupOnce implements Promised<Once> {
   async run(work: () => unknown, options?: WaitOptions): Promise<boolean> {
     checkFunction('work', work, 'without parameters')
     checkAbort('run', options)
-    const describe = () => this.#holds.describe(`${this.#home.what} to be done`)
+    const describe = () => this.#holds.describe(`${this.#memory.what} to be done`)
     const hold = await this.#bell.wait(() => this.#attempt(), { ...options, describe })
     if (hold === 'done') return false
     try {
@@ -59,7 +59,7 @@ export class GroupOnce implements Promised<Once> {
 
   async isDone(options?: WaitOptions): Promise<boolean> {
     checkAbort('isDone', options)
-    return (await this.#home.load64(this.#offset)) === DONE
+    return (await this.#memory.load64(this.#offset)) === DONE
   }
 
   /** Undefined while another does it. */

@@ -1,7 +1,7 @@
 import { checkAbort } from '../../../native/index.ts'
 import { Permit, type Semaphore } from '../../semaphore.ts'
 import type { WaitOptions } from '../../waiting/wait-options.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import type { Promised } from '../memory/promised.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
 import { waitingRanksBytes } from '../waiting/waiting-ranks.ts'
@@ -24,7 +24,7 @@ export function semaphoreBytes(permits: number, ranks: number): number {
 export class GroupSemaphore implements Promised<Semaphore> {
   readonly name: string
   readonly permits: number
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
   readonly #bell: GroupBell
   readonly #holds: GroupHolds
@@ -32,14 +32,14 @@ export class GroupSemaphore implements Promised<Semaphore> {
   #next: number
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number, permits: number) {
+  constructor(name: string, memory: HomeMemory, offset: number, permits: number) {
     this.name = name
     this.permits = permits
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
-    this.#bell = home.bell(offset + permits * 8, 'one')
-    this.#holds = new GroupHolds(home, this.#bell)
-    this.#next = home.words.rank % permits
+    this.#bell = memory.bell(offset + permits * 8, 'one')
+    this.#holds = new GroupHolds(memory, this.#bell)
+    this.#next = memory.group.rank % permits
   }
 
   /** Resolves when this rank has a permit. @throws HomeLostError, of all methods. */
@@ -63,7 +63,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
   async #attempt(): Promise<Permit | undefined> {
     for (const { index, seen } of await this.#free()) {
       const offset = this.#offset + index * 8
-      const { word } = await this.#home.claim(offset, this.#holds, seen)
+      const { word } = await this.#memory.claim(offset, this.#holds, seen)
       if (word === undefined) continue
       this.#next = index
       const hold = this.#holds.hold(offset, word)
@@ -74,7 +74,7 @@ export class GroupSemaphore implements Promised<Semaphore> {
 
   /** Permits that no live rank holds, from where this rank looks first. */
   async #free(): Promise<{ readonly index: number; readonly seen: bigint }[]> {
-    const read = await this.#home.read(this.#offset, this.permits * 8)
+    const read = await this.#memory.read(this.#offset, this.permits * 8)
     const all = Array.from({ length: this.permits }, (_, at) => {
       const index = (this.#next + at) % this.permits
       return { index, seen: read.word(index * 8) }

@@ -1,20 +1,20 @@
 import { blockOf } from '../heap/block-word.ts'
 import type { Found } from '../heap/census.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import type { NameEntry } from '../heap/name-entry.ts'
 import { ReadCommand } from '../memory/command.ts'
 import { CHUNK_BYTES } from '../memory/layout.ts'
 import { readLogBody } from './body.ts'
 
 /** Add the tables of a log, and the blocks that its slots name. */
-export async function lookThroughLog(home: HomeWords, entry: NameEntry, found: Found): Promise<void> {
-  for (const table of readLogBody(entry, home.words.ranks)) await lookThroughTable(home, table, found)
+export async function lookThroughLog(memory: HomeMemory, entry: NameEntry, found: Found): Promise<void> {
+  for (const table of readLogBody(entry, memory.group.ranks)) await lookThroughTable(memory, table, found)
 }
 
-async function lookThroughTable(home: HomeWords, table: number, { blocks, tables }: Found): Promise<void> {
+async function lookThroughTable(memory: HomeMemory, table: number, { blocks, tables }: Found): Promise<void> {
   tables.add(table)
   const slots = new ReadCommand(table, CHUNK_BYTES)
-  await home.run([slots])
+  await memory.run([slots])
   const { buffer, byteOffset } = slots.bytes
   const words = new DataView(buffer, byteOffset, CHUNK_BYTES)
   for (let at = 0; at < CHUNK_BYTES; at += 8) {

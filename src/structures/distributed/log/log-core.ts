@@ -1,7 +1,7 @@
 import { HeapFullError } from '../../errors.ts'
 import type { LogBounds, Retention } from '../../log/log-core.ts'
 import type { BlockPool, OwnBlock } from '../heap/block-pool.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { RECORD_BYTES, writeRecord } from '../heap/record.ts'
 import { CompareExchangeCommand, WriteCommand } from '../memory/command.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
@@ -22,9 +22,9 @@ const TRIMMED_AT_ONCE = 30
  *    was there a round before. If the log is full, that is the oldest entry.
  * 2. So an entry comes, and the oldest goes, in one step, in which the append takes effect. An index is never taken
  *    without its entry, and a rank can leave nothing half done.
- * 3. The word that the swap expects is never in that slot again (heap/block-word.ts). The rank knows that all lower indexes
- *    are taken, and that remains so. Hence the swap succeeds only if its index is the next one, however long ago the
- *    rank looked.
+ * 3. The word that the swap expects is never in that slot again (heap/block-word.ts). The rank knows that all lower
+ *    indexes are taken, and that remains so. Hence the swap succeeds only if its index is the next one, however long
+ *    ago the rank looked.
  * 4. Some append always makes progress. An append takes one round trip, and one more for each append of another rank
  *    that came first.
  *
@@ -43,7 +43,7 @@ const TRIMMED_AT_ONCE = 30
  * **Reads** copy, and check by the tag that what they copied is what the slot meant (heap/record.ts).
  */
 export class GroupLogCore {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #pool: BlockPool
   readonly #view: LogView
   readonly #slots: LogSlots
@@ -57,12 +57,12 @@ export class GroupLogCore {
   /** Bytes before the oldest entry, or before one that was dropped already. */
   #bytesBefore = 0
 
-  constructor(home: HomeWords, pool: BlockPool, view: LogView, retention: Retention) {
-    this.#home = home
+  constructor(memory: HomeMemory, pool: BlockPool, view: LogView, retention: Retention) {
+    this.#memory = memory
     this.#pool = pool
     this.#view = view
     this.#slots = view.slots
-    this.#reader = new LogReader(home, view)
+    this.#reader = new LogReader(memory, view)
     this.#retention = retention
   }
 
@@ -216,7 +216,7 @@ export class GroupLogCore {
     )
     const commands = [...swaps, ...this.#view.raiseFirst(first)]
     if (commands.length === 0) return 0
-    await this.#home.run(commands)
+    await this.#memory.run(commands)
     for (const [at, { block }] of slots.entries()) if (swaps[at]?.swapped === true) this.#pool.release(block)
     return swaps.filter(({ swapped }) => swapped).length
   }

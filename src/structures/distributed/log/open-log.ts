@@ -26,24 +26,24 @@ export interface LogRequest {
  * appends.
  */
 export async function openLogCore(
-  home: LogHeap,
+  heap: LogHeap,
   { kind, name, parameters, retention }: LogRequest,
 ): Promise<GroupLogCore> {
   const capacity = retention.records
-  const found = await home.names.open({
+  const found = await heap.names.open({
     kind,
     name,
     parameters,
     makeBody: async () => {
-      const { places, undo } = await takeTables(home, tablesForLog(capacity))
-      return { bytes: writeLogBody(places, home.words.ranks), undo }
+      const { places, undo } = await takeTables(heap, tablesForLog(capacity))
+      return { bytes: writeLogBody(places, heap.group.ranks), undo }
     },
   })
-  const open = home.logs.get(found.offset)
+  const open = heap.logs.get(found.offset)
   if (open !== undefined) return open
-  const words = home.on(`${kind} '${name}'`)
-  const view = new LogView(words, found.offset, new LogSlots(words, readLogBody(found, home.words.ranks), capacity))
-  const core = new GroupLogCore(words, home.pool, view, retention)
-  home.logs.set(found.offset, core)
+  const memory = heap.on(`${kind} '${name}'`)
+  const view = new LogView(memory, found.offset, new LogSlots(memory, readLogBody(found, heap.group.ranks), capacity))
+  const core = new GroupLogCore(memory, heap.pool, view, retention)
+  heap.logs.set(found.offset, core)
   return core
 }

@@ -1,5 +1,5 @@
 import { bytesOfClass } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { RECORD_BYTES, type RecordHead, readRecord, readRecordHead } from '../heap/record.ts'
 import { ReadCommand } from '../memory/command.ts'
 import type { SlotView } from './slots.ts'
@@ -21,11 +21,11 @@ const BYTES_AT_ONCE = 256 * 1024
 
 /** Reads a log: a batch of slots, and the blocks that they name. It writes nothing, so it delays no one. */
 export class LogReader {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #view: LogView
 
-  constructor(home: HomeWords, view: LogView) {
-    this.#home = home
+  constructor(memory: HomeMemory, view: LogView) {
+    this.#memory = memory
     this.#view = view
   }
 
@@ -69,7 +69,7 @@ export class LogReader {
       const at = Math.max(from, this.#view.first)
       const reads = slots.reads(at, many)
       const marks = this.#view.marks()
-      await this.#home.run([...reads, marks])
+      await this.#memory.run([...reads, marks])
       this.#view.learn(marks)
       if (at > this.#view.bound) return { there: [], next: at, isEnd: true }
       // The mark is above it by a round or more: what is there now has another index.
@@ -82,7 +82,7 @@ export class LogReader {
   async heads(slots: readonly ThereSlot[]): Promise<readonly (RecordHead | undefined)[]> {
     if (slots.length === 0) return []
     const reads = slots.map(({ block }) => new ReadCommand(block.offset, RECORD_BYTES))
-    await this.#home.run(reads)
+    await this.#memory.run(reads)
     return slots.map(({ index, block }, at) => {
       const head = readRecordHead(block, reads[at]!.bytes)
       return head?.index === index ? head : undefined
@@ -101,7 +101,7 @@ export class LogReader {
   /** A block that is not what its slot said was dropped since: no entry comes back to its slot. */
   async #values(slots: readonly ThereSlot[]): Promise<readonly RecordRead[]> {
     const reads = slots.map(({ block }) => new ReadCommand(block.offset, bytesOfClass(block.sizeClass)))
-    await this.#home.run(reads)
+    await this.#memory.run(reads)
     return slots.flatMap(({ index, block }, at) => {
       const record = readRecord(block, reads[at]!.bytes)
       return record?.index === index ? [record] : []

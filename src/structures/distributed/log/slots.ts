@@ -1,5 +1,5 @@
 import { type BlockName, blockOf, encodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { ReadCommand } from '../memory/command.ts'
 import { TABLE_SLOTS } from './body.ts'
 
@@ -23,12 +23,12 @@ const SLOT_BYTES = 8
  * the round whose entry comes next, so it is never the same twice either. A new table is all 0: round 0 comes next.
  */
 export class LogSlots {
-  readonly home: HomeWords
+  readonly memory: HomeMemory
   readonly capacity: number
   readonly #tables: readonly number[]
 
-  constructor(home: HomeWords, tables: readonly number[], capacity: number) {
-    this.home = home
+  constructor(memory: HomeMemory, tables: readonly number[], capacity: number) {
+    this.memory = memory
     this.#tables = tables
     this.capacity = capacity
   }

@@ -1,4 +1,4 @@
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { type Command, CompareExchangeCommand, ReadCommand, type WriteCommand } from '../memory/command.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
 import { LogBodyOffset, logMarksBytes } from './body.ts'
@@ -35,7 +35,7 @@ export class LogView {
   readonly slots: LogSlots
   /** Rung for all when something was appended. */
   readonly appended: GroupBell
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #body: number
   /** Each index below has been appended. */
   #end = 0
@@ -45,11 +45,11 @@ export class LogView {
   #ahead: readonly SlotView[] = []
   #aheadFrom = 0
 
-  constructor(home: HomeWords, body: number, slots: LogSlots) {
-    this.#home = home
+  constructor(memory: HomeMemory, body: number, slots: LogSlots) {
+    this.#memory = memory
     this.#body = body
     this.slots = slots
-    this.appended = home.bell(body + LogBodyOffset.Waiting, 'all')
+    this.appended = memory.bell(body + LogBodyOffset.Waiting, 'all')
   }
 
   get end(): number {
@@ -81,7 +81,7 @@ export class LogView {
     const from = this.#end
     const reads = this.slots.reads(from, Math.min(AHEAD, this.slots.capacity))
     const marks = this.marks()
-    await this.#home.run([...(append ?? []), ...this.#raise(), ...reads, marks])
+    await this.#memory.run([...(append ?? []), ...this.#raise(), ...reads, marks])
     if (append?.[1].swapped === true) void this.appended.ring(marks)
     this.learn(marks)
     if (this.#mark - from > STALE_ROUNDS * this.slots.capacity) return false
@@ -104,7 +104,7 @@ export class LogView {
 
   /** A READ of both marks, and of the marks of waiters; for a batch, behind the slots. */
   marks(): ReadCommand {
-    return new ReadCommand(this.#body, logMarksBytes(this.#home.words.ranks))
+    return new ReadCommand(this.#body, logMarksBytes(this.#memory.group.ranks))
   }
 
   learn(marks: ReadCommand): void {

@@ -1,5 +1,5 @@
 import type { BlockPool } from '../heap/block-pool.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { type Command, CompareExchangeCommand, FetchAddCommand, ReadCommand } from '../memory/command.ts'
 import { agesPlace, markUsed, usedAt } from './ages.ts'
 import type { MapBuckets } from './buckets.ts'
@@ -29,13 +29,13 @@ const LOOKS_MAX = 3
  */
 export class MapBound {
   readonly max: number
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #pool: BlockPool
   readonly #map: MapBuckets
   readonly #place: number
 
-  constructor(home: HomeWords, pool: BlockPool, map: MapBuckets, place: number, max: number) {
-    this.#home = home
+  constructor(memory: HomeMemory, pool: BlockPool, map: MapBuckets, place: number, max: number) {
+    this.#memory = memory
     this.#pool = pool
     this.#map = map
     this.#place = place
@@ -50,7 +50,7 @@ export class MapBound {
   /** An entry was read. The caller does not wait for that to be written down. */
   touch(slot: Slot, ages: bigint, count: bigint): void {
     const mark = markUsed(ages, slot.place, momentOf(count, this.max))
-    if (mark !== undefined) void this.#home.run([mark]).catch(() => {})
+    if (mark !== undefined) void this.#memory.run([mark]).catch(() => {})
   }
 
   /** For a look that found `count`: some entries, one of which is to go; undefined where there is room. */
@@ -66,7 +66,7 @@ export class MapBound {
     count: bigint,
   ): Promise<boolean> {
     const mark = this.#mark(swap.offset, ages, count)
-    await this.#home.run([...before, swap, mark])
+    await this.#memory.run([...before, swap, mark])
     if (swap.swapped) this.#markAgain(mark, swap.offset, count)
     return swap.swapped
   }
@@ -95,7 +95,7 @@ export class MapBound {
   async remove(slots: readonly FullSlot[]): Promise<readonly bigint[]> {
     const swaps = slots.map(swapOut)
     const count = this.#changed(-slots.length)
-    await this.#home.run([...swaps, count])
+    await this.#memory.run([...swaps, count])
     this.#settle(slots, swaps)
     return swaps.map(({ before }) => before)
   }
@@ -104,7 +104,7 @@ export class MapBound {
   async evict(wanted: number): Promise<number> {
     const sample = this.#sample(SPARSE_BUCKETS)
     const count = this.read()
-    await this.#home.run([...(sample?.commands ?? []), count])
+    await this.#memory.run([...(sample?.commands ?? []), count])
     if (sample === undefined || sample.isStale) await this.#map.tree.refresh()
     const victims = sample?.oldest(Math.min(wanted, VICTIMS_MAX), momentOf(count.word(), this.max), undefined) ?? []
     return await this.#takeOut([], victims)
@@ -116,7 +116,7 @@ export class MapBound {
     for (let look = 0; look < LOOKS_MAX && left > this.max; look += 1) {
       const sample = this.#sample()
       const count = this.read()
-      await this.#home.run([...(sample?.commands ?? []), count])
+      await this.#memory.run([...(sample?.commands ?? []), count])
       if (sample === undefined || sample.isStale) await this.#map.tree.refresh()
       left = entriesOf(count.word())
       const wanted = Math.min(VICTIMS_MAX, left - this.max)
@@ -131,7 +131,7 @@ export class MapBound {
     const swaps = victims.map(swapOut)
     const count = victims.length === 0 ? [] : [this.#changed(-victims.length)]
     const batch = [...before, ...swaps, ...count]
-    if (batch.length > 0) await this.#home.run(batch)
+    if (batch.length > 0) await this.#memory.run(batch)
     return this.#settle(victims, swaps)
   }
 
@@ -144,7 +144,7 @@ export class MapBound {
   }
 
   #sample(buckets?: number): MapSample | undefined {
-    return MapSample.of(this.#map, () => this.#home.words.random(), buckets)
+    return MapSample.of(this.#map, () => this.#memory.group.random(), buckets)
   }
 
   #mark(slot: number, ages: bigint, count: bigint): CompareExchangeCommand {
@@ -156,7 +156,7 @@ export class MapBound {
    * A new entry that has no mark has that of the one before it: so it is tried once more where others marked theirs.
    */
   #markAgain(mark: CompareExchangeCommand, slot: number, count: bigint): void {
-    if (!mark.swapped) void this.#home.run([this.#mark(slot, mark.before, count)]).catch(() => {})
+    if (!mark.swapped) void this.#memory.run([this.#mark(slot, mark.before, count)]).catch(() => {})
   }
 
   #changed(entries: number): FetchAddCommand {
@@ -165,7 +165,7 @@ export class MapBound {
 
   /** What was counted did not happen. */
   #correct(entries: number): void {
-    void this.#home.run([this.#changed(entries)]).catch(() => {})
+    void this.#memory.run([this.#changed(entries)]).catch(() => {})
   }
 }
 

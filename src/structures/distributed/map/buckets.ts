@@ -1,5 +1,5 @@
 import { bytesOfClass } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { ReadCommand } from '../memory/command.ts'
 import { type MapEntry, readMapEntry } from './entry.ts'
 import { isSameKey, type KeyBytes } from './key.ts'
@@ -50,12 +50,12 @@ export interface LookReads {
 export class MapBuckets {
   readonly tree: MapTree
   readonly buckets: number
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   /** Where the entries are counted; undefined where they are not. */
   readonly #countPlace: number | undefined
 
-  constructor(home: HomeWords, tree: MapTree, buckets: number, countPlace: number | undefined) {
-    this.#home = home
+  constructor(memory: HomeMemory, tree: MapTree, buckets: number, countPlace: number | undefined) {
+    this.#memory = memory
     this.#countPlace = countPlace
     this.tree = tree
     this.buckets = buckets
@@ -118,7 +118,7 @@ export class MapBuckets {
     for (;;) {
       const reads = this.reads(key)
       if (reads !== undefined) {
-        await this.#home.run(reads.commands)
+        await this.#memory.run(reads.commands)
         const look = this.see(key, reads)
         if (look !== undefined) return look
       }
@@ -130,7 +130,7 @@ export class MapBuckets {
   async entries(slots: readonly FullSlot[]): Promise<readonly (FoundEntry | undefined)[]> {
     if (slots.length === 0) return []
     const reads = slots.map(({ block }) => new ReadCommand(block.offset, bytesOfClass(block.sizeClass)))
-    await this.#home.run(reads)
+    await this.#memory.run(reads)
     return slots.map((slot, at) => {
       const entry = readMapEntry(slot.block, reads[at]!.bytes)
       return entry && { ...slot, entry }

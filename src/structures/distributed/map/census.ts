@@ -1,6 +1,6 @@
 import type { BlockName } from '../heap/block-word.ts'
 import type { Found } from '../heap/census.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { BODY_OFFSET, type NameEntry, readEntryAt } from '../heap/name-entry.ts'
 import { BodyOffset, isBounded, readMapBody } from './body.ts'
 import { miscount } from './count.ts'
@@ -8,14 +8,19 @@ import { BucketsRead, emptySlot } from './slot.ts'
 import { isSplitting, type MapTable, tableOffset, tablesOf } from './tree.ts'
 
 /**
- * Add the tables of a map, and the blocks in their slots: again from the beginning if one of its tables has come or
- * gone meanwhile.
+ * Add the tables of a map, and the blocks in their slots. It starts again if one of the tables has come or gone
+ * meanwhile.
  */
-export async function lookThroughMap(home: HomeWords, name: BlockName, entry: NameEntry, found: Found): Promise<void> {
+export async function lookThroughMap(
+  memory: HomeMemory,
+  name: BlockName,
+  entry: NameEntry,
+  found: Found,
+): Promise<void> {
   for (let map = readMapBody(entry); ; ) {
     let entries = 0
-    for (const table of tablesOf(map.nodes)) entries += await lookThroughTable(home, table, map.buckets, found)
-    const again = readMapBody((await readEntryAt(home, name))!)
+    for (const table of tablesOf(map.nodes)) entries += await lookThroughTable(memory, table, map.buckets, found)
+    const again = readMapBody((await readEntryAt(memory, name))!)
     if (Buffer.compare(again.nodes, map.nodes) === 0) {
       // While a table is split its entries may be met twice.
       if (isBounded(entry) && !isSplitting(map.nodes)) {
@@ -29,11 +34,11 @@ export async function lookThroughMap(home: HomeWords, name: BlockName, entry: Na
 }
 
 /** Gives how many entries there are. */
-async function lookThroughTable(home: HomeWords, table: MapTable, buckets: number, found: Found): Promise<number> {
+async function lookThroughTable(memory: HomeMemory, table: MapTable, buckets: number, found: Found): Promise<number> {
   let entries = 0
   found.tables.add(tableOffset(table))
   const read = new BucketsRead(table, buckets, 0, buckets)
-  await home.run(read.commands)
+  await memory.run(read.commands)
   const empty = emptySlot(table.generation)
   for (const [{ place, word, block }] of read.fullSlots()) {
     found.blocks.add(block.offset)

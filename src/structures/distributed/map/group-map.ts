@@ -233,7 +233,7 @@ export class GroupMap<V> implements Promised<SharedMap<V>> {
   }
 
   #nowMs(): number {
-    return this.#parts[0]!.shard.home.words.nowMs()
+    return this.#parts[0]!.shard.memory.group.nowMs()
   }
 
   #decode({ value }: MapEntry): V {

@@ -1,7 +1,7 @@
 import { HeapFullError } from '../../errors.ts'
 import type { BlockPool } from '../heap/block-pool.ts'
 import type { Chunk, Chunks } from '../heap/chunks.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { type Command, CompareExchangeCommand, ReadCommand } from '../memory/command.ts'
 import { BATCH_MAX } from '../memory/group-memory.ts'
 import { agesPlace } from './ages.ts'
@@ -60,7 +60,7 @@ interface Place {
  * 5. When all slots are moved the node is done, and the chunk is free.
  */
 export class MapMover {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #pool: BlockPool
   readonly #chunks: Chunks
   readonly #tree: MapTree
@@ -70,8 +70,8 @@ export class MapMover {
   /** Of nodes below which tables are being linked. */
   readonly #linking = new Map<number, Promise<void>>()
 
-  constructor(home: HomeWords, pool: BlockPool, tree: MapTree, buckets: number) {
-    this.#home = home
+  constructor(memory: HomeMemory, pool: BlockPool, tree: MapTree, buckets: number) {
+    this.#memory = memory
     this.#pool = pool
     this.#chunks = pool.chunks
     this.#tree = tree
@@ -142,7 +142,7 @@ export class MapMover {
     for (const [at, chunk] of taken.entries()) {
       await this.#chunks.write(chunk, tableBytes(this.#buckets, unsetSlot(chunk.tagFloor)))
       const word = nodeWord({ chunk: chunk.index, generation: chunk.tagFloor })
-      const before = await this.#home.compareExchange64(this.#tree.place(nodes[at]!), 0n, word)
+      const before = await this.#memory.compareExchange64(this.#tree.place(nodes[at]!), 0n, word)
       if (before !== 0n) await this.#chunks.giveBack(chunk, chunk.tagFloor)
     }
     return true
@@ -152,7 +152,7 @@ export class MapMover {
   async #moveSome(split: Split, count: number): Promise<void> {
     const { node } = split
     const progress = this.#progressOf(node)
-    const first = Math.floor((this.groups * this.#home.words.rank) / this.#home.words.ranks)
+    const first = Math.floor((this.groups * this.#memory.group.rank) / this.#memory.group.ranks)
     const all = Array.from({ length: this.groups }, (_, at) => (first + at) % this.groups)
     const some = all.filter((group) => !progress.groups.has(group)).slice(0, count)
     await Promise.all(some.map((group) => this.#moveOnce(split, group)))
@@ -247,7 +247,7 @@ export class MapMover {
     // It is this rank's first: if a rank dies with a table that no node has, the home gets it.
     const chunk = await this.#chunks.at(from.chunk)
     if (isOf(chunk, from)) await this.#chunks.adopt(chunk)
-    await this.#home.compareExchange64(this.#tree.place(node), word, doneWord(word))
+    await this.#memory.compareExchange64(this.#tree.place(node), word, doneWord(word))
     this.#tree.note(node, doneWord(word))
     for (let old = await this.#chunks.at(from.chunk); isOf(old, from); old = await this.#chunks.at(from.chunk))
       if (await this.#chunks.giveBack(old, old.tagFloor)) return
@@ -255,12 +255,12 @@ export class MapMover {
 
   /** As many batches as it takes, one after the other. */
   async #run(commands: readonly Command[]): Promise<void> {
-    for (let at = 0; at < commands.length; at += BATCH_MAX) await this.#home.run(commands.slice(at, at + BATCH_MAX))
+    for (let at = 0; at < commands.length; at += BATCH_MAX) await this.#memory.run(commands.slice(at, at + BATCH_MAX))
   }
 
   #full(): HeapFullError {
     const { lengthBytes } = this.#chunks
-    const why = ` (${this.#home.what}, kept at rank ${this.#home.home}, has to grow)`
+    const why = ` (${this.#memory.what}, kept at rank ${this.#memory.home}, has to grow)`
     return new HeapFullError(tableBytes(this.#buckets, 0n).length, lengthBytes, lengthBytes, why)
   }
 }

@@ -27,25 +27,25 @@ export interface MapPartRequest {
  * Find the part of a map at `home`, or make it. Its table is made first, so that a rank that finds the map finds all of
  * it.
  */
-export async function openMapPart(home: HomeHeap, request: MapPartRequest): Promise<MapPart> {
+export async function openMapPart(heap: HomeHeap, request: MapPartRequest): Promise<MapPart> {
   const { name, ttlMs, maxEntries, codec, capacity, parts } = request
   const bound = Math.ceil(maxEntries / parts)
   const { buckets = bound === 0 ? TABLE_BUCKETS : bucketsFor(bound) } = request
-  const found = await home.names.open({
+  const found = await heap.names.open({
     kind: 'map',
     name,
     parameters: [fixed('ttlMs', ttlMs), codec, fixed('parts', parts), fixed('maxEntries', maxEntries)],
-    makeBody: () => makeTables(home, buckets, 2 ** depthFor(capacity)),
+    makeBody: () => makeTables(heap, buckets, 2 ** depthFor(capacity)),
   })
   const body = readMapBody(found)
-  return { shard: new MapShard(home.on(`map '${name}'`), home.pool, body, found.offset, bound), seed: body.seed }
+  return { shard: new MapShard(heap.on(`map '${name}'`), heap.pool, body, found.offset, bound), seed: body.seed }
 }
 
-async function makeTables(home: HomeHeap, buckets: number, count: number): Promise<NewBody> {
+async function makeTables(heap: HomeHeap, buckets: number, count: number): Promise<NewBody> {
   const bytesOf = (generation: number): Uint8Array => tableBytes(buckets, emptySlot(generation))
-  const { taken, undo } = await takeMapTables(home, count, bytesOf)
+  const { taken, undo } = await takeMapTables(heap, count, bytesOf)
   const nodes = evenTree(taken.map(({ index, tagFloor }) => ({ chunk: index, generation: tagFloor })))
   // The seed of hashes that no outsider can predict.
-  const seed = Math.floor(home.words.random() * 2 ** 31)
+  const seed = Math.floor(heap.group.random() * 2 ** 31)
   return { bytes: writeMapBody({ seed, buckets, nodes }), undo }
 }

@@ -1,5 +1,5 @@
 import type { Census } from '../heap/census.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { FetchAddCommand } from '../memory/command.ts'
 import { countCorrection } from './count.ts'
 
@@ -11,11 +11,11 @@ import { countCorrection } from './count.ts'
  * If that was wrong, another census finds it.
  */
 export class MapRecount {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   #last = new Map<number, number>()
 
-  constructor(home: HomeWords) {
-    this.#home = home
+  constructor(memory: HomeMemory) {
+    this.#memory = memory
   }
 
   async settle({ miscounts }: Pick<Census, 'miscounts'>): Promise<void> {
@@ -25,7 +25,7 @@ export class MapRecount {
       const before = last.get(place) ?? 0
       if (before * entries <= 0) continue
       const off = Math.sign(entries) * Math.min(Math.abs(before), Math.abs(entries))
-      await this.#home.run([new FetchAddCommand(place, countCorrection(off))])
+      await this.#memory.run([new FetchAddCommand(place, countCorrection(off))])
       this.#last.delete(place)
     }
   }

@@ -1,6 +1,6 @@
 import { HeapFullError, StructureError } from '../../errors.ts'
 import type { BlockPool, OwnBlock } from '../heap/block-pool.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { CompareExchangeCommand, WriteCommand } from '../memory/command.ts'
 import { BodyOffset, DEPTH_MAX, type MapBody } from './body.ts'
 import { MapBound } from './bound.ts'
@@ -47,7 +47,7 @@ const PAUSE_MS_MAX = 8
  * tables below before both of its buckets above are frozen.
  */
 export class MapShard {
-  readonly home: HomeWords
+  readonly memory: HomeMemory
   readonly buckets: MapBuckets
   readonly #pool: BlockPool
   readonly #mover: MapMover
@@ -55,15 +55,15 @@ export class MapShard {
   readonly #expiry: MapExpiry
 
   /** `maxEntries` 0: no bound. */
-  constructor(home: HomeWords, pool: BlockPool, body: MapBody, offset: number, maxEntries: number) {
-    this.home = home
+  constructor(memory: HomeMemory, pool: BlockPool, body: MapBody, offset: number, maxEntries: number) {
+    this.memory = memory
     this.#pool = pool
-    const tree = new MapTree(home, offset, body.nodes)
+    const tree = new MapTree(memory, offset, body.nodes)
     const countPlace = maxEntries === 0 ? undefined : offset + BodyOffset.Count
-    this.buckets = new MapBuckets(home, tree, body.buckets, countPlace)
-    if (countPlace !== undefined) this.#bound = new MapBound(home, pool, this.buckets, countPlace, maxEntries)
-    this.#expiry = new MapExpiry(() => home.words.random())
-    this.#mover = new MapMover(home, pool, tree, body.buckets)
+    this.buckets = new MapBuckets(memory, tree, body.buckets, countPlace)
+    if (countPlace !== undefined) this.#bound = new MapBound(memory, pool, this.buckets, countPlace, maxEntries)
+    this.#expiry = new MapExpiry(() => memory.group.random())
+    this.#mover = new MapMover(memory, pool, tree, body.buckets)
   }
 
   /**
@@ -136,7 +136,7 @@ export class MapShard {
   }
 
   #walk(): MapWalk {
-    return new MapWalk(this.home, this.buckets)
+    return new MapWalk(this.memory, this.buckets)
   }
 
   /** Frozen ones are removed where they are moved to. */
@@ -161,7 +161,7 @@ export class MapShard {
 
   #isOver({ entry }: FoundEntry): boolean {
     this.#expiry.note(entry.endOfLife)
-    return isOver(entry, this.home.words.nowMs())
+    return isOver(entry, this.memory.group.nowMs())
   }
 
   /** Take out what has expired, without waiting for it. */
@@ -173,7 +173,7 @@ export class MapShard {
     const swaps = slots.map(
       (slot) => new CompareExchangeCommand(slot.place, liveWord(slot), emptySlot(slot.generation)),
     )
-    await this.home.run(swaps)
+    await this.memory.run(swaps)
     for (const [at, { block }] of slots.entries()) if (swaps[at]?.swapped === true) this.#pool.release(block)
     return swaps.map(({ before }) => before)
   }
@@ -249,9 +249,9 @@ export class MapShard {
     const swap = new CompareExchangeCommand(there.place, there.word, wordOf(key, block, false))
     const passed = this.#expiry.passBy(look.full, there.place)
     const before = [write, ...passed.commands]
-    if (this.#bound === undefined) await this.home.run([...before, swap])
+    if (this.#bound === undefined) await this.memory.run([...before, swap])
     else await this.#bound.replace(before, swap, look.ages(there), look.count)
-    this.#drop(passed.over(this.home.words.nowMs()))
+    this.#drop(passed.over(this.memory.group.nowMs()))
     if (swap.swapped) this.#pool.release(there.block)
     return swap.swapped
   }
@@ -265,15 +265,15 @@ export class MapShard {
     const reads = this.buckets.reads(key)
     const sample = this.#bound?.sampleFor(look.count)
     const passed = this.#expiry.passBy(look.full, undefined)
-    await this.home.run([write, claim, ...(reads?.commands ?? []), ...(sample?.commands ?? []), ...passed.commands])
-    this.#drop(passed.over(this.home.words.nowMs()))
+    await this.memory.run([write, claim, ...(reads?.commands ?? []), ...(sample?.commands ?? []), ...passed.commands])
+    this.#drop(passed.over(this.memory.group.nowMs()))
     if (!claim.swapped) return false
     if (!(await this.#isAlone(key, slot, reads && this.buckets.see(key, reads), met))) {
-      await this.home.compareExchange64(place, claimed, empty)
+      await this.memory.compareExchange64(place, claimed, empty)
       return false
     }
     const confirm = new CompareExchangeCommand(place, claimed, wordOf(key, block, false))
-    if (this.#bound === undefined) await this.home.run([confirm])
+    if (this.#bound === undefined) await this.memory.run([confirm])
     else await this.#bound.confirm(confirm, look.ages(slot), look.count, sample)
     return confirm.swapped
   }
@@ -314,13 +314,13 @@ export class MapShard {
 
   #full(): StructureError {
     const why = 'has no room for this key: it has grown as far as it can; keep it at more homes, or bound what is kept'
-    return new StructureError('ERR_AETHER_MAP_FULL', this.home.what, `${this.home.what} ${why}`)
+    return new StructureError('ERR_AETHER_MAP_FULL', this.memory.what, `${this.memory.what} ${why}`)
   }
 
   async #pause(attempt: number): Promise<void> {
     if (attempt === 0) return
-    const { words } = this.home
-    await words.sleep(Math.min(PAUSE_MS_MAX, 2 ** Math.min(attempt, 10) / 64) * words.random())
+    const { group } = this.memory
+    await group.sleep(Math.min(PAUSE_MS_MAX, 2 ** Math.min(attempt, 10) / 64) * group.random())
   }
 }
 

@@ -1,5 +1,5 @@
 import { chunkOffset } from '../heap/chunks.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { ReadCommand } from '../memory/command.ts'
 import { BodyOffset, NODES } from './body.ts'
 
@@ -86,12 +86,12 @@ export function evenTree(tables: readonly MapTable[]): Uint8Array {
  * split.
  */
 export class MapTree {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
   #nodes: DataView
 
-  constructor(home: HomeWords, body: number, nodes: Uint8Array) {
-    this.#home = home
+  constructor(memory: HomeMemory, body: number, nodes: Uint8Array) {
+    this.#memory = memory
     this.#offset = body + BodyOffset.Nodes
     this.#nodes = viewOf(nodes)
   }
@@ -117,7 +117,7 @@ export class MapTree {
 
   async refresh(): Promise<void> {
     const read = new ReadCommand(this.#offset, NODES * 8)
-    await this.#home.run([read])
+    await this.#memory.run([read])
     this.#nodes = viewOf(read.bytes)
   }
 

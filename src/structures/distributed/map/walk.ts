@@ -1,4 +1,4 @@
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { ReadCommand } from '../memory/command.ts'
 import { BUCKET_SLOTS } from './body.ts'
 import type { MapBuckets } from './buckets.ts'
@@ -22,11 +22,11 @@ export interface WalkedSlot extends FullSlot {
  * was in the table above. So it meets each entry that stays once.
  */
 export class MapWalk {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #map: MapBuckets
 
-  constructor(home: HomeWords, map: MapBuckets) {
-    this.#home = home
+  constructor(memory: HomeMemory, map: MapBuckets) {
+    this.#memory = memory
     this.#map = map
   }
 
@@ -74,7 +74,7 @@ export class MapWalk {
     const next = below.length === 2 ? below : []
     const reads = [table, ...next].map((one) => new BucketsRead(one, buckets, first, count))
     const word = new ReadCommand(tree.place(node), 8)
-    await this.#home.run([...reads.flatMap(({ commands }) => commands), word])
+    await this.#memory.run([...reads.flatMap(({ commands }) => commands), word])
     if (word.word() !== tree.word(node)) return undefined
     const [here, ...moved] = reads as [BucketsRead, ...BucketsRead[]]
     if (next.length === 0 && here.isFrozen()) return undefined

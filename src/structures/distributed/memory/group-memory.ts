@@ -11,7 +11,7 @@ export const BATCH_MAX = 32
  * It returns promises, because every call is a round trip. The simulator and the tests have seams of their own, in
  * which the same sources run.
  */
-export interface RemoteWords {
+export interface GroupMemory {
   /** This rank. */
   readonly rank: number
   /** How many there are. */

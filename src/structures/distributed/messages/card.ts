@@ -1,6 +1,6 @@
 import { hashBytes } from '../../../codecs/index.ts'
 import type { RemoteEndpoint } from '../../../verbs/index.ts'
-import type { RemoteMemory } from '../verbs/home-link.ts'
+import type { PartAddress } from '../verbs/home-link.ts'
 
 /** Of what is laid into the memory, and of what ranks say to each other. */
 export const CARD_VERSION = 3
@@ -11,7 +11,7 @@ export interface Card {
   /** Options that have to agree, in words. */
   readonly agreed: string
   readonly endpoint: Omit<RemoteEndpoint, 'gid'> & { readonly gid: string }
-  readonly memory: RemoteMemory
+  readonly memory: PartAddress
 }
 
 /** Lists that are longer are told by their hash: a card is one message. */

@@ -1,6 +1,5 @@
-import { runAll } from '../heap/batches.ts'
 import { type BlockName, bytesOfClass, decodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { ReadCommand } from '../memory/command.ts'
 import { CHUNK_BYTES } from '../memory/layout.ts'
 import { BodyOffset, namesVersion, SLOT_BYTES, SLOTS_PER_TABLE, SlotOffset, TABLES_MAX } from './layout.ts'
@@ -20,21 +19,21 @@ interface Named {
  * 2. The versions that heads name.
  * 3. The versions below, of slots whose lock is not 0.
  */
-export async function lookThroughObjects(home: HomeWords, body: number, { blocks, tables }: Named): Promise<void> {
-  while (!(await lookAtLast(home, body, blocks)));
-  for (const table of tablesIn((await home.read(body + BodyOffset.Tables, TABLES_MAX * 8)).bytes)) {
+export async function lookThroughObjects(memory: HomeMemory, body: number, { blocks, tables }: Named): Promise<void> {
+  while (!(await lookAtLast(memory, body, blocks)));
+  for (const table of tablesIn((await memory.read(body + BodyOffset.Tables, TABLES_MAX * 8)).bytes)) {
     tables.add(table)
-    await lookThroughTable(home, table, blocks)
+    await lookThroughTable(memory, table, blocks)
   }
 }
 
 /** False where it is another by now. */
-async function lookAtLast(home: HomeWords, body: number, blocks: Set<number>): Promise<boolean> {
-  const name = decodeBlock(await home.load64(body + BodyOffset.Last))
+async function lookAtLast(memory: HomeMemory, body: number, blocks: Set<number>): Promise<boolean> {
+  const name = decodeBlock(await memory.load64(body + BodyOffset.Last))
   if (name === undefined) return true
   blocks.add(name.offset)
   if (!name.tentative) return true
-  const set = readWriteSet(name, (await home.read(name.offset, bytesOfClass(name.sizeClass))).bytes)
+  const set = readWriteSet(name, (await memory.read(name.offset, bytesOfClass(name.sizeClass))).bytes)
   for (const { after } of set?.entries ?? []) addVersion(after, blocks)
   return set !== undefined
 }
@@ -44,10 +43,10 @@ async function lookAtLast(home: HomeWords, body: number, blocks: Set<number>): P
  * before is the name. Chains grow at the head and are cut below. Where one leads to what is no version any more, it was
  * cut above, and what is above that was committed after the look at the heads.
  */
-async function lookThroughTable(home: HomeWords, table: number, blocks: Set<number>): Promise<void> {
+async function lookThroughTable(memory: HomeMemory, table: number, blocks: Set<number>): Promise<void> {
   const heads = new ReadCommand(table, CHUNK_BYTES)
   const locks = new ReadCommand(table, CHUNK_BYTES)
-  await home.run([heads, locks])
+  await memory.run([heads, locks])
   let chains: BlockName[] = []
   for (let at = 0; at < SLOTS_PER_TABLE; at += 1) {
     const name = addVersion(heads.word(at * SLOT_BYTES + SlotOffset.Head), blocks)
@@ -55,7 +54,7 @@ async function lookThroughTable(home: HomeWords, table: number, blocks: Set<numb
   }
   while (chains.length > 0) {
     const reads = chains.map(({ offset }) => new ReadCommand(offset, VERSION_BYTES))
-    await runAll(home, reads)
+    await memory.runAll(reads)
     chains = chains.flatMap((name, at) => {
       const older = readVersionHead(name, reads[at]!.bytes)?.older ?? 0n
       const below = addVersion(older, blocks)

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { runAll } from '../heap/batches.ts'
 import type { BlockPool } from '../heap/block-pool.ts'
 import { decodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { CompareExchangeCommand, ReadCommand } from '../memory/command.ts'
 import type { GroupGracePeriodState } from '../rcu/grace-periods.ts'
 import type { Readers } from '../rcu/group-rcu.ts'
@@ -34,7 +33,7 @@ interface Waiting {
 
 /** Cuts off versions that no section can want any more: see layout.ts. */
 export class Collector {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #pool: BlockPool
   readonly #slots: ObjectSlots
   readonly #clock: CommitClock
@@ -43,8 +42,8 @@ export class Collector {
   #waiting: Waiting | undefined
   #collecting: Promise<void> | undefined
 
-  constructor(home: HomeWords, pool: BlockPool, slots: ObjectSlots, clock: CommitClock, readers: Readers) {
-    this.#home = home
+  constructor(memory: HomeMemory, pool: BlockPool, slots: ObjectSlots, clock: CommitClock, readers: Readers) {
+    this.#memory = memory
     this.#pool = pool
     this.#slots = slots
     this.#clock = clock
@@ -85,7 +84,7 @@ export class Collector {
    * aborts, wait until that lock is released.
    */
   async settle(signal: AbortSignal): Promise<void> {
-    const { words } = this.#home
+    const { group } = this.#memory
     await this.#clock.now()
     let slots = await this.#slots.dirty()
     await this.#open(slots)
@@ -93,7 +92,7 @@ export class Collector {
       slots = (await this.#slots.again(slots)).filter(({ lock }) => this.#isOfTheDead(lock) || this.#isHeld(lock))
       if (slots.length === 0) return
       const left = slots.filter(({ lock }) => this.#isOfTheDead(lock))
-      if (left.length === 0) await words.sleep(lookMs(words, looks), signal)
+      if (left.length === 0) await group.sleep(lookMs(group, looks), signal)
       else {
         await this.#readers.periods.wait(this.#readers.periods.state(), { signal })
         await this.#cutThose(left)
@@ -125,7 +124,7 @@ export class Collector {
   async #cut(all: readonly Superseded[]): Promise<Superseded[]> {
     const cuts = all.map((one) => ({ one, ...cutOf(one) }))
     const commands = cuts.flatMap(({ cut, open }) => (cut === undefined ? [open] : [cut, open]))
-    if (commands.length > 0) await runAll(this.#home, commands)
+    if (commands.length > 0) await this.#memory.runAll(commands)
     const again: Superseded[] = []
     for (const { one, cut, open } of cuts) {
       if (cut?.swapped === true) this.#released(one)
@@ -156,18 +155,18 @@ export class Collector {
     const opened = dirty
       .filter(({ lock }) => holderOf(lock) !== undefined && !this.#isHeld(lock))
       .map(({ place, lock }) => new CompareExchangeCommand(place + SlotOffset.Lock, lock, doneWord(lock)))
-    if (opened.length > 0) await runAll(this.#home, opened)
+    if (opened.length > 0) await this.#memory.runAll(opened)
   }
 
   #isHeld(lock: bigint): boolean {
     const holder = holderOf(lock)
-    return holder !== undefined && this.#home.words.isMember(holder)
+    return holder !== undefined && this.#memory.group.isMember(holder)
   }
 
   /** What a living rank has committed that one cuts off itself. */
   #isOfTheDead(lock: bigint): boolean {
     const committer = committerOf(lock)
-    return committer !== undefined && !this.#home.words.isMember(committer)
+    return committer !== undefined && !this.#memory.group.isMember(committer)
   }
 
   /**
@@ -179,7 +178,7 @@ export class Collector {
     const same = slots.filter(({ lock, head }, at) => now[at]?.lock === lock && now[at]?.head === head)
     const heads = same.map(({ head }) => readOf(head))
     const reads = heads.filter((read) => read !== undefined)
-    if (reads.length > 0) await runAll(this.#home, reads)
+    if (reads.length > 0) await this.#memory.runAll(reads)
     return same.map(({ place, lock, head }, at) => {
       const read = heads[at]
       const version = read && readVersionHead(decodeBlock(head)!, read.bytes)

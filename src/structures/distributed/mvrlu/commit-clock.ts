@@ -1,7 +1,6 @@
-import { runAll } from '../heap/batches.ts'
 import type { BlockPool, OwnBlock } from '../heap/block-pool.ts'
 import { type BlockName, bytesOfClass, decodeBlock, encodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { takeAny } from '../heap/take-any.ts'
 import { type Command, CompareExchangeCommand, ReadCommand, WriteCommand } from '../memory/command.ts'
 import { backOff, Turns } from '../waiting/turns.ts'
@@ -35,14 +34,14 @@ export interface Commit {
 
 /** The commit clock of some objects: see layout.ts. */
 export class CommitClock {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #pool: BlockPool
   readonly #place: number
   readonly #turns = new Turns()
   #known: Moment = { word: 0n, clock: 0 }
 
-  constructor(home: HomeWords, pool: BlockPool, body: number) {
-    this.#home = home
+  constructor(memory: HomeMemory, pool: BlockPool, body: number) {
+    this.#memory = memory
     this.#pool = pool
     this.#place = body + BodyOffset.Last
   }
@@ -58,7 +57,7 @@ export class CommitClock {
    */
   async now(): Promise<Moment> {
     for (;;) {
-      const moment = await this.#momentOf(await this.#home.load64(this.#place))
+      const moment = await this.#momentOf(await this.#memory.load64(this.#place))
       if (moment !== undefined) return moment
     }
   }
@@ -85,7 +84,7 @@ export class CommitClock {
     let last: Moment | undefined = this.#known
     for (let attempt = 0; ; attempt += 1) {
       if (attempt > 0 || last.word !== commit.since.word) {
-        await backOff(this.#home.words, attempt)
+        await backOff(this.#memory.group, attempt)
         last = await this.#lastWhileHeld(commit)
         if (last === undefined) break
       }
@@ -93,7 +92,7 @@ export class CommitClock {
       const word = encodeBlock({ ...block, fingerprint: 0, tentative: true })
       const link = new CompareExchangeCommand(this.#place, last.word, word)
       const write = new WriteCommand(block.offset, writeWriteSet(block.tag, set))
-      await runAll(this.#home, [...commit.versions(set.clock, attempt > 0), write, link])
+      await this.#memory.runAll([...commit.versions(set.clock, attempt > 0), write, link])
       if (!link.swapped) continue
       this.#pool.linked(block)
       const before = decodeBlock(last.word)
@@ -112,7 +111,7 @@ export class CommitClock {
       const last = new ReadCommand(this.#place, 8)
       // After it: what is read of them is not older.
       const locks = entries.map(({ place }) => new ReadCommand(place + SlotOffset.Lock, 8))
-      await runAll(this.#home, [last, ...locks])
+      await this.#memory.runAll([last, ...locks])
       if (!locks.every((read) => read.word() === lock)) return undefined
       const moment = await this.#momentOf(last.word())
       if (moment !== undefined) return moment
@@ -129,11 +128,11 @@ export class CommitClock {
   }
 
   async #clockOf(name: BlockName): Promise<number | undefined> {
-    return readClock(name, (await this.#home.read(name.offset, WRITE_SET_HEAD_BYTES)).bytes)
+    return readClock(name, (await this.#memory.read(name.offset, WRITE_SET_HEAD_BYTES)).bytes)
   }
 
   async #help(word: bigint, name: BlockName): Promise<number | undefined> {
-    const set = readWriteSet(name, (await this.#home.read(name.offset, bytesOfClass(name.sizeClass))).bytes)
+    const set = readWriteSet(name, (await this.#memory.read(name.offset, bytesOfClass(name.sizeClass))).bytes)
     if (set === undefined) return undefined
     await this.#finish(word, set)
     return set.clock
@@ -144,9 +143,9 @@ export class CommitClock {
     const heads = entries
       .filter(({ before, after }) => before !== after)
       .map(({ place, before, after }) => new CompareExchangeCommand(place + SlotOffset.Head, before, after))
-    if (heads.length > 0) await runAll(this.#home, heads)
+    if (heads.length > 0) await this.#memory.runAll(heads)
     const locks = entries.map(({ place }) => new CompareExchangeCommand(place + SlotOffset.Lock, lock, doneWord(lock)))
-    await runAll(this.#home, [...locks, new CompareExchangeCommand(this.#place, word, finished(word))])
+    await this.#memory.runAll([...locks, new CompareExchangeCommand(this.#place, word, finished(word))])
   }
 
   #see(moment: Moment): Moment {

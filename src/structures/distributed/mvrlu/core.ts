@@ -1,6 +1,6 @@
 import type { BlockPool } from '../heap/block-pool.ts'
 import type { HomeHeap } from '../heap/home-heap.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import type { Readers } from '../rcu/group-rcu.ts'
 import { Collector } from './collector.ts'
 import { CommitClock } from './commit-clock.ts'
@@ -13,7 +13,7 @@ const LOW_MARK = 32
 
 /** Some objects at their home, as one rank uses them: all who open them there have the same. */
 export class MvRluCore {
-  readonly home: HomeWords
+  readonly memory: HomeMemory
   readonly pool: BlockPool
   readonly readers: Readers
   readonly slots: ObjectSlots
@@ -24,20 +24,20 @@ export class MvRluCore {
   #commits = 0
   #isShort = false
 
-  constructor(home: HomeHeap, words: HomeWords, body: number, tables: readonly number[], readers: Readers) {
-    this.home = words
-    this.pool = home.pool
+  constructor(heap: HomeHeap, memory: HomeMemory, body: number, tables: readonly number[], readers: Readers) {
+    this.memory = memory
+    this.pool = heap.pool
     this.readers = readers
-    this.slots = new ObjectSlots(home, words, body, tables)
-    this.clock = new CommitClock(words, home.pool, body)
-    this.versions = new Versions(words)
-    this.collector = new Collector(words, home.pool, this.slots, this.clock, readers)
+    this.slots = new ObjectSlots(heap, memory, body, tables)
+    this.clock = new CommitClock(memory, heap.pool, body)
+    this.versions = new Versions(memory)
+    this.collector = new Collector(memory, heap.pool, this.slots, this.clock, readers)
   }
 
   /** The lock word of another section. */
   nextLock(): bigint {
     this.#sections += 1
-    return lockWord(this.home.words.rank, this.#sections)
+    return lockWord(this.memory.group.rank, this.#sections)
   }
 
   /** A section found no memory: the next one begins with looking for some. */

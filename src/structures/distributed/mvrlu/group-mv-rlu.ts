@@ -70,12 +70,12 @@ export class GroupMvRlu<V> {
    */
   async update<T>(work: (section: GroupMvRluSection<V>) => T | Promise<T>, options: UpdateOptions = {}): Promise<T> {
     checkUpdate(work, options)
-    const { words } = this.#core.home
+    const { group } = this.#core.memory
     for (let attempt = 0; ; attempt += 1) {
       options.signal?.throwIfAborted()
       const done = await this.#attempt(work, options.objectsMax, attempt)
       if (done !== undefined) return done.value
-      await words.sleep(pauseMs(attempt, words.random()))
+      await group.sleep(pauseMs(attempt, group.random()))
     }
   }
 

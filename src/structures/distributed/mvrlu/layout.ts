@@ -29,8 +29,8 @@ import { CHUNK_BYTES } from '../memory/layout.ts'
  * Hence a committer that dies or is stopped delays no one. Of the log of commits only the last entry is ever needed,
  * and it is one block.
  *
- * **A section** records in this rank's own memory that it has begun (rcu/read-sections.ts) and then reads the clock: its
- * snapshot. Everything up to that is finished, so it does not have to look at locks. From the head down, the first
+ * **A section** records in this rank's own memory that it has begun (rcu/read-sections.ts) and then reads the clock:
+ * its snapshot. Everything up to that is finished, so it does not have to look at locks. From the head down, the first
  * version that is not newer than the snapshot is the one that it reads.
  *
  * **Locks** are words with rank and number of the section. To lock is one compare-and-swap, and a look at the head:
@@ -46,9 +46,9 @@ import { CHUNK_BYTES } from '../memory/layout.ts'
  * home looks at all slots and opens its locks.
  *
  * **Watermark.** A version is named by its slot's head, or by the version above it. Take the sections that had begun
- * when a commit was finished. Once they have ended (a grace period, rcu/grace-periods.ts), all others have that commit in
- * their snapshot, and none needs what it replaced. So the `older` of its versions becomes 0, slots of what it freed are
- * emptied, and its `done` locks become 0. This is done
+ * when a commit was finished. Once they have ended (a grace period, rcu/grace-periods.ts), all others have that commit
+ * in their snapshot, and none needs what it replaced. So the `older` of its versions becomes 0, slots of what it freed
+ * are emptied, and its `done` locks become 0. This is done
  *
  * 1. by the committer, for 32 commits at a time;
  * 2. by the home, for those of a dead rank, and for a locked slot once the lock is released;

@@ -1,7 +1,6 @@
 import { notAnObject } from '../../mvrlu/object-id.ts'
-import { runAll } from '../heap/batches.ts'
 import type { HomeHeap } from '../heap/home-heap.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { takeTables } from '../heap/tables.ts'
 import { CompareExchangeCommand, ReadCommand } from '../memory/command.ts'
 import { CHUNK_BYTES } from '../memory/layout.ts'
@@ -27,8 +26,8 @@ export interface Slot {
 
 /** The slots of some objects: tables of 64 KiB, of which there are more as they are needed, and never fewer. */
 export class ObjectSlots {
-  readonly #home: HomeHeap
-  readonly #words: HomeWords
+  readonly #heap: HomeHeap
+  readonly #memory: HomeMemory
   readonly #body: number
   /** Places of the tables, as far as they are known here. */
   #tables: readonly number[]
@@ -38,9 +37,9 @@ export class ObjectSlots {
   #next = 0
 
   /** `tables`: as {@link tablesIn} gives them. */
-  constructor(home: HomeHeap, words: HomeWords, body: number, tables: readonly number[]) {
-    this.#home = home
-    this.#words = words
+  constructor(heap: HomeHeap, memory: HomeMemory, body: number, tables: readonly number[]) {
+    this.#heap = heap
+    this.#memory = memory
     this.#body = body
     this.#tables = tables
   }
@@ -87,7 +86,7 @@ export class ObjectSlots {
   /** The same slots as they are now. */
   async again(slots: readonly Slot[]): Promise<readonly Slot[]> {
     const reads = slots.map(({ place }) => new ReadCommand(place, SLOT_BYTES))
-    if (reads.length > 0) await runAll(this.#words, reads)
+    if (reads.length > 0) await this.#memory.runAll(reads)
     return slots.map(({ slot, place }, at) => {
       const read = reads[at]!
       return { slot, place, lock: read.word(SlotOffset.Lock), head: read.word(SlotOffset.Head) }
@@ -111,7 +110,7 @@ export class ObjectSlots {
 
   /** Ranks begin at different places, so that they do not all want the same. */
   #rotated(slots: readonly number[]): number[] {
-    const { rank, ranks } = this.#words.words
+    const { rank, ranks } = this.#memory.group
     const from = Math.floor((slots.length * rank) / ranks)
     return [...slots.slice(from), ...slots.slice(0, from)].reverse()
   }
@@ -122,9 +121,9 @@ export class ObjectSlots {
     await this.#readTables()
     if (this.#tables.length > known) return true
     if (known === TABLES_MAX) return false
-    const { places, undo } = await takeTables(this.#home, 1)
+    const { places, undo } = await takeTables(this.#heap, 1)
     const place = BigInt(places[0]!)
-    const before = await this.#words.compareExchange64(this.#body + BodyOffset.Tables + known * 8, 0n, place)
+    const before = await this.#memory.compareExchange64(this.#body + BodyOffset.Tables + known * 8, 0n, place)
     if (before !== 0n) await undo()
     await this.#readTables()
     this.#next = known
@@ -132,7 +131,7 @@ export class ObjectSlots {
   }
 
   async #readTables(): Promise<void> {
-    const read = await this.#words.read(this.#body + BodyOffset.Tables, TABLES_MAX * 8)
+    const read = await this.#memory.read(this.#body + BodyOffset.Tables, TABLES_MAX * 8)
     this.#tables = tablesIn(read.bytes)
   }
 
@@ -143,7 +142,7 @@ export class ObjectSlots {
   }
 
   async #read(table: number): Promise<Generator<Slot>> {
-    const { bytes } = await this.#words.read(this.#tables[table]!, CHUNK_BYTES)
+    const { bytes } = await this.#memory.read(this.#tables[table]!, CHUNK_BYTES)
     return slotsIn(bytes, this.#tables[table]!, table * SLOTS_PER_TABLE)
   }
 }

@@ -17,18 +17,18 @@ export interface ObjectHeap extends HomeHeap {
  * openers at this rank share one core.
  */
 export async function openMvRlu(
-  home: ObjectHeap,
+  heap: ObjectHeap,
   name: string,
   codec: Parameter | undefined,
   readers: Readers,
 ): Promise<MvRluCore> {
-  const { offset, body } = await home.names.open({
+  const { offset, body } = await heap.names.open({
     kind: 'mv-rlu',
     name,
     parameters: codec === undefined ? [] : [codec],
-    makeBody: () => makeBody(home),
+    makeBody: () => makeBody(heap),
   })
-  return mvRluCoreAt(home, name, offset, tablesIn(body.subarray(BodyOffset.Tables)), readers)
+  return mvRluCoreAt(heap, name, offset, tablesIn(body.subarray(BodyOffset.Tables)), readers)
 }
 
 /**
@@ -36,21 +36,21 @@ export async function openMvRlu(
  * needs them.
  */
 export function mvRluCoreAt(
-  home: ObjectHeap,
+  heap: ObjectHeap,
   name: string,
   offset: number,
   tables: readonly number[],
   readers: Readers,
 ): MvRluCore {
-  const open = home.objects.get(offset)
+  const open = heap.objects.get(offset)
   if (open !== undefined) return open
-  const core = new MvRluCore(home, home.on(`mv-rlu '${name}'`), offset, tables, readers)
-  home.objects.set(offset, core)
+  const core = new MvRluCore(heap, heap.on(`mv-rlu '${name}'`), offset, tables, readers)
+  heap.objects.set(offset, core)
   return core
 }
 
-async function makeBody(home: ObjectHeap): Promise<NewBody> {
-  const { places, undo } = await takeTables(home, 1)
+async function makeBody(heap: ObjectHeap): Promise<NewBody> {
+  const { places, undo } = await takeTables(heap, 1)
   const bytes = new Uint8Array(MV_RLU_BYTES)
   new DataView(bytes.buffer).setBigUint64(BodyOffset.Tables, BigInt(places[0]!), true)
   return { bytes, undo }

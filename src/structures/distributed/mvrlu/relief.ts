@@ -13,12 +13,12 @@ const PAUSE_MS_MAX = 8
  * memory is for, and whichever ranks have opened the objects.
  */
 export class MvRluRelief {
-  readonly #home: ObjectHeap
+  readonly #heap: ObjectHeap
   readonly #readers: Readers
   #notBeforeMs = 0
 
-  constructor(home: ObjectHeap, readers: Readers) {
-    this.#home = home
+  constructor(heap: ObjectHeap, readers: Readers) {
+    this.#heap = heap
     this.#readers = readers
   }
 
@@ -26,7 +26,7 @@ export class MvRluRelief {
   async cut(objects: readonly NamedObjects[]): Promise<boolean> {
     const cut = await Promise.all(
       objects.map(async ({ name, offset }) => {
-        const { collector } = mvRluCoreAt(this.#home, name, offset, [], this.#readers)
+        const { collector } = mvRluCoreAt(this.#heap, name, offset, [], this.#readers)
         return await collector.collectAll((state) => this.#waitFor(state))
       }),
     )
@@ -35,16 +35,16 @@ export class MvRluRelief {
 
   /** Most sections last for a few round trips. Not for those of this rank, one of which may wait for this. */
   async #waitFor(state: GroupGracePeriodState): Promise<boolean> {
-    const { words } = this.#home
+    const { group } = this.#heap
     const { periods, sections } = this.#readers
-    const endMs = words.nowMs() + WAIT_MS_MAX
+    const endMs = group.nowMs() + WAIT_MS_MAX
     for (let pauseMs = 0.25; !(await periods.poll(state)); pauseMs = Math.min(PAUSE_MS_MAX, 2 * pauseMs)) {
-      if (sections.any || words.nowMs() < this.#notBeforeMs) return false
-      if (words.nowMs() >= endMs) {
-        this.#notBeforeMs = words.nowMs() + WAIT_AGAIN_MS
+      if (sections.any || group.nowMs() < this.#notBeforeMs) return false
+      if (group.nowMs() >= endMs) {
+        this.#notBeforeMs = group.nowMs() + WAIT_AGAIN_MS
         return false
       }
-      await words.sleep(pauseMs)
+      await group.sleep(pauseMs)
     }
     return true
   }

@@ -45,7 +45,7 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
     this.#section = section
     this.#writes = new MvRluWrites(core, snapshot)
     this.clock = snapshot.clock
-    core.home.holds.add(this.#release)
+    core.memory.holds.add(this.#release)
   }
 
   /** Whether it was ended without a commit. */
@@ -170,15 +170,15 @@ export class GroupMvRluSection<V> implements AsyncDisposable {
 
   async #end(state: 'committed' | 'aborted', undo: boolean): Promise<void> {
     this.#state = state
-    this.#core.home.holds.delete(this.#release)
+    this.#core.memory.holds.delete(this.#release)
     this.#core.readers.sections.end(this.#section)
     if (undo) await this.#writes.undo()
   }
 
   /** The newest version that is not newer than the section. */
   async #visible(object: MvRluObject, place: number): Promise<Version | undefined> {
-    const { home, versions } = this.#core
-    const head = await home.load64(place + SlotOffset.Head)
+    const { memory, versions } = this.#core
+    const head = await memory.load64(place + SlotOffset.Head)
     let version = await versions.newest(place, head)
     while (version !== undefined && version.clock > this.clock) {
       const older: Version | undefined = version.older === 0n ? undefined : await versions.read(version.older)

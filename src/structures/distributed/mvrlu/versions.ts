@@ -1,5 +1,5 @@
 import { bytesOfClass, decodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { HomeLostError } from '../memory/errors.ts'
 import { namesVersion } from './layout.ts'
 import { readVersion, type Version } from './version.ts'
@@ -18,12 +18,12 @@ interface Kept {
 
 /** Versions of objects, by the words that name them. The newest that this rank has seen are kept: they never change. */
 export class Versions {
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   /** By the place of the slot; what was used last comes last. */
   readonly #kept = new Map<number, Kept>()
 
-  constructor(home: HomeWords) {
-    this.#home = home
+  constructor(memory: HomeMemory) {
+    this.#memory = memory
   }
 
   /**
@@ -56,11 +56,11 @@ export class Versions {
   /** The version that a word names. A round trip. Within a section that can reach it. */
   async read(word: bigint): Promise<Version> {
     const name = decodeBlock(word)!
-    const { bytes } = await this.#home.read(name.offset, bytesOfClass(name.sizeClass))
+    const { bytes } = await this.#memory.read(name.offset, bytesOfClass(name.sizeClass))
     const version = readVersion(name, bytes)
     if (version !== undefined) return version
     // No one waits any more for the sections of a rank that was given up.
-    throw new HomeLostError(this.#home.what, this.#home.home, 'the group has given this rank up')
+    throw new HomeLostError(this.#memory.what, this.#memory.home, 'the group has given this rank up')
   }
 
   #keep(place: number, kept: Kept): Version {

@@ -1,4 +1,3 @@
-import { runAll } from '../heap/batches.ts'
 import type { OwnBlock } from '../heap/block-pool.ts'
 import { bytesOfClass, encodeBlock } from '../heap/block-word.ts'
 import { takeAny } from '../heap/take-any.ts'
@@ -93,13 +92,13 @@ export class MvRluWrites {
       this.#locked.set(place, { object, place, unlocked, head, ...kind })
       return true
     }
-    await this.#core.home.compareExchange64(place + SlotOffset.Lock, this.#lock, unlocked)
+    await this.#core.memory.compareExchange64(place + SlotOffset.Lock, this.#lock, unlocked)
     return false
   }
 
   /** Gives the new object's number; undefined where there can be no more. @throws HeapFullError */
   async make(value: Uint8Array): Promise<number | undefined> {
-    const { slots, home } = this.#core
+    const { slots, memory } = this.#core
     const block = await this.#core.pool.take(VERSION_BYTES + value.length)
     for (;;) {
       const empty = await slots.takeEmpty().catch((error: unknown) => {
@@ -112,10 +111,10 @@ export class MvRluWrites {
       }
       const { slot, place } = empty
       const { swap, head } = lockAndLook(place, 0n, this.#lock)
-      await home.run([swap, head])
+      await memory.run([swap, head])
       if (!swap.swapped) continue
       if (namesVersion(head.word())) {
-        await home.compareExchange64(place + SlotOffset.Lock, this.#lock, 0n)
+        await memory.compareExchange64(place + SlotOffset.Lock, this.#lock, 0n)
         continue
       }
       const object = objectOf(slot, generationIn(head.word()))
@@ -164,15 +163,15 @@ export class MvRluWrites {
     const open = all.map(
       ({ place, unlocked }) => new CompareExchangeCommand(place + SlotOffset.Lock, this.#lock, unlocked),
     )
-    if (open.length > 0) await runAll(this.#core.home, open)
+    if (open.length > 0) await this.#core.memory.runAll(open)
   }
 
   /** Lock it, whatever its head is. */
   async #take(place: number): Promise<{ readonly unlocked: bigint; readonly head: bigint } | undefined> {
-    const { home, clock, versions } = this.#core
+    const { memory, clock, versions } = this.#core
     for (let attempt = 0, expected = versions.unlockedAt(place); attempt < LOCK_ATTEMPTS; attempt += 1) {
       const { swap, head } = lockAndLook(place, expected, this.#lock)
-      await home.run([swap, head])
+      await memory.run([swap, head])
       const holder = holderOf(expected)
       if (swap.swapped) {
         if (holder === undefined) {
@@ -181,11 +180,11 @@ export class MvRluWrites {
         }
         // What its holder had under way is refused from here on, or was committed before.
         await clock.fence()
-        return { unlocked: doneWord(expected), head: await home.load64(place + SlotOffset.Head) }
+        return { unlocked: doneWord(expected), head: await memory.load64(place + SlotOffset.Head) }
       }
       expected = swap.before
       const by = holderOf(expected)
-      if (by !== undefined && home.words.isMember(by)) return undefined
+      if (by !== undefined && memory.group.isMember(by)) return undefined
     }
     return undefined
   }

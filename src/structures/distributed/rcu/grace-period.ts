@@ -1,6 +1,6 @@
 import { ReadCommand } from '../memory/command.ts'
 import { HomeLostError } from '../memory/errors.ts'
-import type { RemoteWords } from '../memory/group-memory.ts'
+import type { GroupMemory } from '../memory/group-memory.ts'
 import { type ReadSections, type SectionCounts, SectionsOffset } from './read-sections.ts'
 
 /**
@@ -11,17 +11,17 @@ const UNREACHED_MS_MAX = 30_000
 
 /** One grace period: over when every section has ended that had begun when it began. */
 export class GracePeriod {
-  readonly #words: RemoteWords
+  readonly #group: GroupMemory
   readonly #sections: ReadSections
   /** Ranks that are waited for, with how many of their sections have to end; undefined before the first look. */
   readonly #waited = new Map<number, number | undefined>()
   /** When a rank could not be reached for the first time, and why. */
   readonly #unreached = new Map<number, { readonly sinceMs: number; readonly error: HomeLostError }>()
 
-  constructor(words: RemoteWords, sections: ReadSections) {
-    this.#words = words
+  constructor(group: GroupMemory, sections: ReadSections) {
+    this.#group = group
     this.#sections = sections
-    for (let rank = 0; rank < words.ranks; rank += 1) this.#waited.set(rank, undefined)
+    for (let rank = 0; rank < group.ranks; rank += 1) this.#waited.set(rank, undefined)
   }
 
   /** Ranks that have to end sections still, for all that is known. */
@@ -39,7 +39,7 @@ export class GracePeriod {
    */
   checkReached(): void {
     for (const [rank, { sinceMs, error }] of this.#unreached) {
-      if (!this.#waited.has(rank) || this.#words.nowMs() - sinceMs < UNREACHED_MS_MAX) continue
+      if (!this.#waited.has(rank) || this.#group.nowMs() - sinceMs < UNREACHED_MS_MAX) continue
       const why = 'this rank has lost its connection to it and cannot see whether its sections have ended'
       throw new HomeLostError('rcu', rank, `${why}; it is still in the group`, { cause: error })
     }
@@ -51,7 +51,7 @@ export class GracePeriod {
   }
 
   async #lookAt(rank: number): Promise<void> {
-    const counts = this.#words.isMember(rank) ? await this.#countsOf(rank) : 'gone'
+    const counts = this.#group.isMember(rank) ? await this.#countsOf(rank) : 'gone'
     if (counts === 'unknown' || !this.#waited.has(rank)) return
     if (counts === 'gone') this.#waited.delete(rank)
     else {
@@ -63,15 +63,15 @@ export class GracePeriod {
 
   /** A rank that does not answer may be reading still, for all that is known, until the group has given it up. */
   async #countsOf(rank: number): Promise<SectionCounts | 'gone' | 'unknown'> {
-    if (rank === this.#words.rank) return this.#sections.counts
+    if (rank === this.#group.rank) return this.#sections.counts
     const begun = new ReadCommand(SectionsOffset.Begun, 8)
     const ended = new ReadCommand(SectionsOffset.Ended, 8)
     try {
-      await this.#words.run(rank, 'rcu', [begun, ended])
+      await this.#group.run(rank, 'rcu', [begun, ended])
     } catch (error) {
       if (!(error instanceof HomeLostError)) throw error
-      if (!this.#words.isMember(rank)) return 'gone'
-      if (!this.#unreached.has(rank)) this.#unreached.set(rank, { sinceMs: this.#words.nowMs(), error })
+      if (!this.#group.isMember(rank)) return 'gone'
+      if (!this.#unreached.has(rank)) this.#unreached.set(rank, { sinceMs: this.#group.nowMs(), error })
       return 'unknown'
     }
     return { begun: Number(begun.word()), ended: Number(ended.word()) }

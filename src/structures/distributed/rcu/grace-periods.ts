@@ -1,6 +1,6 @@
 import type { Periods } from '../../rcu/callbacks.ts'
 import type { WaitOptions } from '../../waiting/wait-options.ts'
-import type { RemoteWords } from '../memory/group-memory.ts'
+import type { GroupMemory } from '../memory/group-memory.ts'
 import { GracePeriod } from './grace-period.ts'
 import type { ReadSections } from './read-sections.ts'
 import type { ReaderBells } from './reader-bells.ts'
@@ -16,15 +16,15 @@ export interface GroupGracePeriodState {
  * over, is over for that moment too.
  */
 export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
-  readonly #words: RemoteWords
+  readonly #group: GroupMemory
   readonly #sections: ReadSections
   readonly #readers: ReaderBells
   #begun = 0
   #over = 0
   #present: GracePeriod | undefined
 
-  constructor(words: RemoteWords, sections: ReadSections, readers: ReaderBells) {
-    this.#words = words
+  constructor(group: GroupMemory, sections: ReadSections, readers: ReaderBells) {
+    this.#group = group
     this.#sections = sections
     this.#readers = readers
   }
@@ -72,7 +72,7 @@ export class GroupGracePeriods implements Periods<GroupGracePeriodState> {
 
   #begin(): GracePeriod {
     this.#begun += 1
-    this.#present = new GracePeriod(this.#words, this.#sections)
+    this.#present = new GracePeriod(this.#group, this.#sections)
     return this.#present
   }
 }

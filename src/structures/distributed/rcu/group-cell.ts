@@ -2,7 +2,7 @@ import type { Codec } from '../../../codecs/index.ts'
 import { encodeCopy } from '../../values/value-settings.ts'
 import type { BlockPool, OwnBlock } from '../heap/block-pool.ts'
 import { bytesOfClass, decodeBlock, encodeBlock } from '../heap/block-word.ts'
-import type { HomeWords } from '../heap/home-memory.ts'
+import type { HomeMemory } from '../heap/home-memory.ts'
 import { RECORD_BYTES, readRecord, writeRecord } from '../heap/record.ts'
 import { CompareExchangeCommand, WriteCommand } from '../memory/command.ts'
 
@@ -27,13 +27,13 @@ const NONE: Version = { word: 0n, version: 0, bytes: new Uint8Array(0) }
  * 1. To read is a READ of the word, and of the block unless this rank has read that block last.
  * 2. To replace is a compare-and-swap on the word, in the same batch as the new block. It takes effect in the
  *    compare-and-swap.
- * 3. A reader copies, and checks by the tag that its copy is what the word meant (heap/record.ts). So a block is used again
- *    as soon as no word names it, and no reader delays that.
+ * 3. A reader copies, and checks by the tag that its copy is what the word meant (heap/record.ts). So a block is used
+ *    again as soon as no word names it, and no reader delays that.
  */
 export class GroupCell<V> {
   readonly name: string
   /** @internal */
-  readonly home: HomeWords
+  readonly memory: HomeMemory
   readonly #pool: BlockPool
   readonly #place: number
   readonly #codec: Codec<V>
@@ -46,11 +46,11 @@ export class GroupCell<V> {
   /** @internal */
   constructor(
     name: string,
-    { home, pool, place }: { readonly home: HomeWords; readonly pool: BlockPool; readonly place: number },
+    { memory, pool, place }: { readonly memory: HomeMemory; readonly pool: BlockPool; readonly place: number },
     { codec, valueBytesMax }: { readonly codec: Codec<V>; readonly valueBytesMax: number },
   ) {
     this.name = name
-    this.home = home
+    this.memory = memory
     this.#pool = pool
     this.#place = place
     this.#codec = codec
@@ -60,7 +60,7 @@ export class GroupCell<V> {
   /** @internal The present version. One round trip if this rank has read it before, else two. */
   async load(): Promise<Version> {
     for (;;) {
-      const version = await this.#versionOf(await this.home.load64(this.#place))
+      const version = await this.#versionOf(await this.memory.load64(this.#place))
       if (version !== undefined) return version
     }
   }
@@ -103,7 +103,7 @@ export class GroupCell<V> {
     const version = there.version + 1
     const write = new WriteCommand(block.offset, writeRecord(block.tag, { index: version, bytes: 0 }, bytes))
     const swap = new CompareExchangeCommand(this.#place, there.word, word)
-    await this.home.run([write, swap])
+    await this.memory.run([write, swap])
     if (!swap.swapped) return false
     this.#see({ word, version, bytes })
     const before = decodeBlock(there.word)
@@ -116,7 +116,7 @@ export class GroupCell<V> {
     if (word === this.#seen.word) return this.#seen
     const block = decodeBlock(word)
     if (block === undefined) return NONE
-    const record = readRecord(block, (await this.home.read(block.offset, bytesOfClass(block.sizeClass))).bytes)
+    const record = readRecord(block, (await this.memory.read(block.offset, bytesOfClass(block.sizeClass))).bytes)
     return record && this.#see({ word, version: record.index, bytes: record.value })
   }
 

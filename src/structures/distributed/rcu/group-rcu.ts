@@ -3,7 +3,7 @@ import { StructureError } from '../../errors.ts'
 import { Callbacks } from '../../rcu/callbacks.ts'
 import type { Rcu } from '../../rcu/rcu.ts'
 import type { WaitOptions } from '../../waiting/wait-options.ts'
-import type { RemoteWords } from '../memory/group-memory.ts'
+import type { GroupMemory } from '../memory/group-memory.ts'
 import type { Promised } from '../memory/promised.ts'
 import type { Bells } from '../waiting/bells.ts'
 import { type GroupGracePeriodState, GroupGracePeriods } from './grace-periods.ts'
@@ -72,14 +72,14 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
   readonly #sections: ReadSections
   readonly #periods: GroupGracePeriods
   readonly #callbacks: Callbacks<GroupGracePeriodState>
-  readonly #words: RemoteWords
+  readonly #group: GroupMemory
 
   /** @internal */
-  constructor(words: RemoteWords, bells: Bells) {
-    this.#words = words
-    const readers = new ReaderBells(words, bells)
-    this.#sections = new ReadSections(words, () => readers.ended())
-    this.#periods = new GroupGracePeriods(words, this.#sections, readers)
+  constructor(group: GroupMemory, bells: Bells) {
+    this.#group = group
+    const readers = new ReaderBells(group, bells)
+    this.#sections = new ReadSections(group, () => readers.ended())
+    this.#periods = new GroupGracePeriods(group, this.#sections, readers)
     this.#callbacks = new Callbacks(this.#periods)
   }
 
@@ -205,7 +205,7 @@ export class GroupRcu implements Pick<Promised<Rcu>, 'synchronize' | 'call' | 'b
 
   #checkCell(cell: GroupCell<unknown>): void {
     checkInstance('cell', cell, GroupCell, 'as cell() of the same structures resolves with')
-    if (cell.home.words !== this.#words) throw mustBe('cell', 'one of the same structures', cell)
+    if (cell.memory.group !== this.#group) throw mustBe('cell', 'one of the same structures', cell)
   }
 
   #checkReading(name: string): void {

@@ -1,4 +1,4 @@
-import type { RemoteWords } from '../memory/group-memory.ts'
+import type { GroupMemory } from '../memory/group-memory.ts'
 import { SECTIONS_OFFSET } from '../memory/layout.ts'
 
 /** Two words in each rank's part: see {@link ReadSections}. */
@@ -19,7 +19,7 @@ export interface SectionCounts {
  * not delay a rank that waits for an earlier one.
  */
 export class ReadSections {
-  readonly #words: RemoteWords
+  readonly #group: GroupMemory
   readonly #onEnded: () => void
   /** In the order in which they began. */
   readonly #lasting = new Set<number>()
@@ -28,8 +28,8 @@ export class ReadSections {
   #closed = false
 
   /** `onEnded` is called when it is written that a section has ended. */
-  constructor(words: RemoteWords, onEnded: () => void) {
-    this.#words = words
+  constructor(group: GroupMemory, onEnded: () => void) {
+    this.#group = group
     this.#onEnded = onEnded
   }
 
@@ -49,7 +49,7 @@ export class ReadSections {
   begin(): number {
     this.#begun += 1
     this.#lasting.add(this.#begun)
-    this.#words.storeOwn(SectionsOffset.Begun, BigInt(this.#begun))
+    this.#group.storeOwn(SectionsOffset.Begun, BigInt(this.#begun))
     return this.#begun
   }
 
@@ -60,7 +60,7 @@ export class ReadSections {
     const ended = oldest === undefined ? this.#begun : oldest - 1
     if (ended === this.#ended) return
     this.#ended = ended
-    this.#words.storeOwn(SectionsOffset.Ended, BigInt(ended))
+    this.#group.storeOwn(SectionsOffset.Ended, BigInt(ended))
     this.#onEnded()
   }
 

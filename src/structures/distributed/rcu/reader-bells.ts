@@ -1,5 +1,5 @@
 import type { WaitOptions } from '../../waiting/wait-options.ts'
-import type { RemoteWords } from '../memory/group-memory.ts'
+import type { GroupMemory } from '../memory/group-memory.ts'
 import { READERS_OFFSET } from '../memory/layout.ts'
 import type { Bells } from '../waiting/bells.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
@@ -14,21 +14,21 @@ import { waitingRanksBytes } from '../waiting/waiting-ranks.ts'
  * rank it is told directly.
  */
 export class ReaderBells {
-  readonly #words: RemoteWords
+  readonly #group: GroupMemory
   readonly #bells: Bells
 
-  constructor(words: RemoteWords, bells: Bells) {
-    this.#words = words
+  constructor(group: GroupMemory, bells: Bells) {
+    this.#group = group
     this.#bells = bells
   }
 
   /** A section of this rank has ended, and that is written. */
   ended(): void {
-    const own = this.#bellOf(this.#words.rank)
+    const own = this.#bellOf(this.#group.rank)
     own.rung()
     const seen: bigint[] = []
-    for (let at = 0; at < waitingRanksBytes(this.#words.ranks); at += 8)
-      seen.push(this.#words.loadOwn(READERS_OFFSET + at))
+    for (let at = 0; at < waitingRanksBytes(this.#group.ranks); at += 8)
+      seen.push(this.#group.loadOwn(READERS_OFFSET + at))
     void own.wake(seen)
   }
 
@@ -40,13 +40,13 @@ export class ReaderBells {
   ): Promise<void> {
     signal?.throwIfAborted()
     if (await attempt()) return
-    using waiter = new Waiter(this.#words, signal)
+    using waiter = new Waiter(this.#group, signal)
     const at = new Set<GroupBell>()
     try {
       for (let looks = 0; ; looks += 1) {
         signal?.throwIfAborted()
         if (await this.#look(waiter, at, attempt, waited)) return
-        await waiter.sleep(lookMs(this.#words, looks))
+        await waiter.sleep(lookMs(this.#group, looks))
       }
     } finally {
       for (const bell of at) bell.leave(waiter)
@@ -65,7 +65,7 @@ export class ReaderBells {
         const bell = this.#bellOf(rank)
         at.add(bell)
         bell.enter(waiter)
-        return rank === this.#words.rank || bell.mark()
+        return rank === this.#group.rank || bell.mark()
       })
       const isOver = await attempt()
       const marked = await Promise.all(marking)
@@ -74,6 +74,6 @@ export class ReaderBells {
   }
 
   #bellOf(rank: number): GroupBell {
-    return this.#bells.at({ words: this.#words, home: rank, what: 'rcu', place: READERS_OFFSET }, 'all')
+    return this.#bells.at({ group: this.#group, home: rank, what: 'rcu', place: READERS_OFFSET }, 'all')
   }
 }

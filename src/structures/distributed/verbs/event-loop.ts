@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import type { CompletionChannel } from '../../../verbs/index.ts'
-import type { WordsRuntime } from './memory-runtime.ts'
+import type { MemoryRuntime } from './memory-runtime.ts'
 
 /** Turns of the event loop before it sleeps: a round trip over a network that is near takes less. */
 const EAGER_TURNS = 16
@@ -11,7 +11,7 @@ const IN_A_ROW_MAX = 64
 const LOOK_MS = 20
 
 /** The event loop of this thread. */
-export class EventLoop implements WordsRuntime {
+export class EventLoop implements MemoryRuntime {
   #driving = false
   /** Looks since the last turn of the loop. */
   #inARow = 0

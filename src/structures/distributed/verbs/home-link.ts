@@ -22,7 +22,7 @@ export const REQUESTS_MAX: number = 2 * BATCH_MAX
 const WAITED_MS_MAX = 1000
 
 /** Where a rank's part of the memory is. */
-export interface RemoteMemory {
+export interface PartAddress {
   readonly address: number
   readonly key: number
 }
@@ -34,7 +34,7 @@ export class HomeLink {
   readonly #pair: QueuePair
   readonly #posted: BatchInFlight[] = []
   readonly #waiting: BatchInFlight[] = []
-  #memory: RemoteMemory = { address: 0, key: 0 }
+  #memory: PartAddress = { address: 0, key: 0 }
   #requests = 0
   /** The batch that is waited for, for how long, and when that was looked at. */
   #oldest: BatchInFlight | undefined
@@ -71,7 +71,7 @@ export class HomeLink {
     return this.#lost
   }
 
-  connect(remote: RemoteEndpoint, memory: RemoteMemory, linkLayer: LinkLayer): void {
+  connect(remote: RemoteEndpoint, memory: PartAddress, linkLayer: LinkLayer): void {
     this.#memory = memory
     // In shared memory the peer may be starting still, and its death is told by the group, not by a time-out.
     this.#pair.connect(remote, { timeout: linkTimeout(linkLayer) })

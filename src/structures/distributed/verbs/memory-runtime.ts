@@ -1,8 +1,8 @@
 import type { CompletionChannel } from '../../../verbs/index.ts'
 
 /** Time, chance and waiting, as the seam over verbs needs them: an event loop has them, and so has a simulated host. */
-export interface WordsRuntime {
-  /** See {@link RemoteWords.nowMs}. */
+export interface MemoryRuntime {
+  /** See {@link GroupMemory.nowMs}. */
   nowMs(): number
   random(): number
   /** Call `done` after so long, unless the returned function is called before. Keeps the process alive. */

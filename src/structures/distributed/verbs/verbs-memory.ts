@@ -11,17 +11,17 @@ import {
   type RemoteEndpoint,
 } from '../../../verbs/index.ts'
 import type { Command } from '../memory/command.ts'
-import { BATCH_MAX, type RemoteWords } from '../memory/group-memory.ts'
+import { BATCH_MAX, type GroupMemory } from '../memory/group-memory.ts'
 import { BatchInFlight, stagedBytes } from './batch-in-flight.ts'
-import { HomeLink, REQUESTS_MAX, type RemoteMemory } from './home-link.ts'
-import type { WordsRuntime } from './memory-runtime.ts'
+import { HomeLink, type PartAddress, REQUESTS_MAX } from './home-link.ts'
+import type { MemoryRuntime } from './memory-runtime.ts'
 import { StagingSlabs } from './staging-slabs.ts'
 
 const COMPLETIONS_AT_ONCE = 64
 const WHAT = 'the structures of the group'
 
-/** What {@link VerbsWords} is made of. */
-export interface VerbsWordsOptions {
+/** What {@link VerbsMemory} is made of. */
+export interface VerbsMemoryOptions {
   readonly rank: number
   readonly ranks: number
   /** Closed with it. */
@@ -29,13 +29,13 @@ export interface VerbsWordsOptions {
   /** Bytes at each home, and at this rank: one that keeps nothing needs none to speak of. */
   readonly lengthBytes: number
   readonly ownBytes: number
-  readonly runtime: WordsRuntime
+  readonly runtime: MemoryRuntime
   /**
    * How long a batch may be waited for, once it is on its way, before its home counts as lost. Time in which this
    * program did not run does not count.
    */
   readonly timeoutMs: number
-  /** Carries a ring to another rank, whose {@link VerbsWords.rung} is called then. Waits for nothing. */
+  /** Carries a ring to another rank, whose {@link VerbsMemory.rung} is called then. Waits for nothing. */
   readonly ring: (rank: number, home: number, place: number) => void
 }
 
@@ -43,16 +43,16 @@ export interface VerbsWordsOptions {
  * The seam over verbs, for every provider. A rank reaches its own memory over a queue pair that is connected to itself.
  * A device's atomics are atomic among themselves, and not always towards the processor (`device.attributes.atomics`).
  */
-export class VerbsWords implements RemoteWords {
+export class VerbsMemory implements GroupMemory {
   readonly rank: number
   readonly ranks: number
   readonly lengthBytes: number
   roundTrips = 0
   /** This rank's part; for its own recovery, and for tests. */
-  readonly memory: MemoryRegion
+  readonly part: MemoryRegion
   /** The same, in words. */
   readonly #own: BigInt64Array
-  readonly #options: VerbsWordsOptions
+  readonly #options: VerbsMemoryOptions
   readonly #staging: StagingSlabs
   readonly #channel: CompletionChannel
   readonly #queue: CompletionQueue
@@ -65,7 +65,7 @@ export class VerbsWords implements RemoteWords {
   readonly #turn = (): boolean => this.#progress()
   readonly #arm = (): boolean => this.#prepareSleep()
 
-  constructor(options: VerbsWordsOptions) {
+  constructor(options: VerbsMemoryOptions) {
     const { rank, ranks, device, lengthBytes, ownBytes } = options
     this.rank = rank
     this.ranks = ranks
@@ -73,8 +73,8 @@ export class VerbsWords implements RemoteWords {
     this.#options = options
     const domain = device.createProtectionDomain()
     const all = Access.LocalWrite | Access.RemoteRead | Access.RemoteWrite | Access.RemoteAtomic
-    this.memory = domain.allocate(ownBytes, all)
-    const { buffer, byteOffset } = this.memory.bytes
+    this.part = domain.allocate(ownBytes, all)
+    const { buffer, byteOffset } = this.part.bytes
     this.#own = new BigInt64Array(buffer, byteOffset, ownBytes / 8)
     this.#staging = new StagingSlabs(domain)
     this.#channel = device.createCompletionChannel()
@@ -85,8 +85,8 @@ export class VerbsWords implements RemoteWords {
   }
 
   /** Where this rank's part is, for the others. */
-  get place(): RemoteMemory {
-    return { address: this.memory.address, key: this.memory.remoteKey }
+  get place(): PartAddress {
+    return { address: this.part.address, key: this.part.remoteKey }
   }
 
   /** What rank `peer` connects to. */
@@ -94,7 +94,7 @@ export class VerbsWords implements RemoteWords {
     return this.#link(peer).endpoint
   }
 
-  connect(peer: number, remote: RemoteEndpoint, memory: RemoteMemory): void {
+  connect(peer: number, remote: RemoteEndpoint, memory: PartAddress): void {
     this.#link(peer).connect(remote, memory, this.#options.device.attributes.linkLayer)
   }
 

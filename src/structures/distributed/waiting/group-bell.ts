@@ -30,7 +30,7 @@ type Attempt<T> = () => Promise<T | undefined>
  *    waiting for it.
  *
  * Correctness does not depend on the message:
- * 1. A rank that died may not have sent it. So all waiters look when a rank has ended (`RemoteWords.sleep`).
+ * 1. A rank that died may not have sent it. So all waiters look when a rank has ended (`GroupMemory.sleep`).
  * 2. A rank that was told and is stopped takes nothing from the others, but they hear nothing. So sleepers look from
  *    time to time anyway (look-ms.ts).
  * 3. A ring for one rank where no call waits any more is passed on.
@@ -51,7 +51,7 @@ export class GroupBell {
     this.#at = at
     this.#kind = kind
     this.#ranks = new WaitingRanks(at)
-    this.#last = at.words.rank
+    this.#last = at.group.rank
   }
 
   /** A READ of the marks; for a batch, behind the change. */
@@ -80,7 +80,7 @@ export class GroupBell {
     signal?.throwIfAborted()
     const first = await attempt()
     if (first !== undefined) return first
-    using waiter = new Waiter(this.#at.words, signal)
+    using waiter = new Waiter(this.#at.group, signal)
     using watched = describe && new WatchedWait(describe)
     this.enter(waiter)
     try {
@@ -88,7 +88,7 @@ export class GroupBell {
         signal?.throwIfAborted()
         const outcome = await this.#look(waiter, attempt)
         if (outcome !== undefined) return outcome
-        await waiter.sleep(lookMs(this.#at.words, looks, lookMsMax))
+        await waiter.sleep(lookMs(this.#at.group, looks, lookMsMax))
         watched?.look()
       }
     } finally {
@@ -154,10 +154,10 @@ export class GroupBell {
 
   /** A ring that no call here has a use for. */
   async #passOn(): Promise<void> {
-    const { words, home, what } = this.#at
+    const { group, home, what } = this.#at
     const read = this.read()
     try {
-      await words.run(home, what, [read])
+      await group.run(home, what, [read])
     } catch {
       // The home is lost, or this rank leaves: waiters look by themselves, later.
       return
@@ -176,8 +176,8 @@ export class GroupBell {
   }
 
   #tell(rank: number): void {
-    const { words, home, place } = this.#at
-    if (rank === words.rank) this.rung()
-    else words.ring(rank, home, place)
+    const { group, home, place } = this.#at
+    if (rank === group.rank) this.rung()
+    else group.ring(rank, home, place)
   }
 }

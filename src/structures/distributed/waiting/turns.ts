@@ -1,4 +1,4 @@
-import type { RemoteWords } from '../memory/group-memory.ts'
+import type { GroupMemory } from '../memory/group-memory.ts'
 
 /** One after the other, in the order in which they came: calls of one rank that would only be in each other's way. */
 export class Turns {
@@ -15,7 +15,7 @@ export class Turns {
 const PAUSE_MS_MAX = 8
 
 /** Nothing before the first attempts; then a while that grows, with chance in it. */
-export async function backOff(words: RemoteWords, attempt: number): Promise<void> {
+export async function backOff(group: GroupMemory, attempt: number): Promise<void> {
   if (attempt < 2) return
-  await words.sleep(Math.min(PAUSE_MS_MAX, 2 ** Math.min(attempt, 10) / 64) * words.random())
+  await group.sleep(Math.min(PAUSE_MS_MAX, 2 ** Math.min(attempt, 10) / 64) * group.random())
 }

@@ -1,16 +1,16 @@
 import { addAbortListener } from 'node:events'
-import type { RemoteWords } from '../memory/group-memory.ts'
+import type { GroupMemory } from '../memory/group-memory.ts'
 
 /** One call that waits: it sleeps, and remembers that it was stirred until that is asked for. */
 export class Waiter implements Disposable {
-  readonly #words: RemoteWords
+  readonly #group: GroupMemory
   readonly #signal: AbortSignal | undefined
   readonly #abort: Disposable | undefined
   #stirred = false
   #sleeping: AbortController | undefined
 
-  constructor(words: RemoteWords, signal: AbortSignal | undefined) {
-    this.#words = words
+  constructor(group: GroupMemory, signal: AbortSignal | undefined) {
+    this.#group = group
     this.#signal = signal
     this.#abort = signal === undefined ? undefined : addAbortListener(signal, () => this.#sleeping?.abort())
   }
@@ -39,7 +39,7 @@ export class Waiter implements Disposable {
   async sleep(ms: number): Promise<void> {
     if (this.#stirred || this.#signal?.aborted === true) return
     this.#sleeping = new AbortController()
-    await this.#words.sleep(ms, this.#sleeping.signal)
+    await this.#group.sleep(ms, this.#sleeping.signal)
     this.#sleeping = undefined
   }
 

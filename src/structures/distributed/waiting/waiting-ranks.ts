@@ -1,5 +1,5 @@
 import { CompareExchangeCommand, ReadCommand } from '../memory/command.ts'
-import type { RemoteWords } from '../memory/group-memory.ts'
+import type { GroupMemory } from '../memory/group-memory.ts'
 
 const BITS = 64
 
@@ -10,7 +10,7 @@ export function waitingRanksBytes(ranks: number): number {
 
 /** Where the marks are. */
 export interface MarksPlace {
-  readonly words: RemoteWords
+  readonly group: GroupMemory
   readonly home: number
   /** What errors call it. */
   readonly what: string
@@ -32,11 +32,11 @@ export class WaitingRanks {
   readonly #ownBit: bigint
 
   constructor(at: MarksPlace) {
-    const { words, place } = at
+    const { group, place } = at
     this.#at = at
-    this.#lengthBytes = waitingRanksBytes(words.ranks)
-    this.#ownPlace = place + Math.floor(words.rank / BITS) * 8
-    this.#ownBit = 1n << BigInt(words.rank % BITS)
+    this.#lengthBytes = waitingRanksBytes(group.ranks)
+    this.#ownPlace = place + Math.floor(group.rank / BITS) * 8
+    this.#ownBit = 1n << BigInt(group.rank % BITS)
   }
 
   /** For a batch, behind what changes the thing. */
@@ -77,7 +77,7 @@ export class WaitingRanks {
   /** Take away all that are seen, and what came meanwhile. Gives whose they were. */
   async takeAll(seen: readonly bigint[]): Promise<readonly number[]> {
     const taken = await Promise.all(seen.map((word, at) => this.#takeWord(at, word)))
-    return taken.flat().filter((rank) => this.#at.words.isMember(rank))
+    return taken.flat().filter((rank) => this.#at.group.isMember(rank))
   }
 
   /** Take away one that is seen, in turn from the one after rank `after`. Undefined where there is none any more. */
@@ -97,10 +97,10 @@ export class WaitingRanks {
   }
 
   async #set(word: bigint): Promise<boolean> {
-    const { words, home, what } = this.#at
+    const { group, home, what } = this.#at
     const expected = this.#own
     const command = new CompareExchangeCommand(this.#ownPlace, expected, word)
-    await words.run(home, what, [command])
+    await group.run(home, what, [command])
     this.#own = command.swapped ? word : command.before
     return command.swapped
   }
@@ -115,23 +115,23 @@ export class WaitingRanks {
   }
 
   async #swap(at: number, expected: bigint, desired: bigint): Promise<bigint> {
-    const { words, home, what, place } = this.#at
+    const { group, home, what, place } = this.#at
     const command = new CompareExchangeCommand(place + at * 8, expected, desired)
-    await words.run(home, what, [command])
+    await group.run(home, what, [command])
     return command.before
   }
 
   #next(seen: readonly bigint[], after: number): number | undefined {
-    const { words } = this.#at
-    const ranks = seen.flatMap((word, at) => ranksOf(at, word)).filter((rank) => words.isMember(rank))
+    const { group } = this.#at
+    const ranks = seen.flatMap((word, at) => ranksOf(at, word)).filter((rank) => group.isMember(rank))
     return ranks.find((rank) => rank > after) ?? ranks[0]
   }
 
   /** Without those who are out of the group. */
   #living(at: number, word: bigint): bigint {
-    const { words } = this.#at
+    const { group } = this.#at
     let living = word
-    for (const rank of ranksOf(at, word)) if (!words.isMember(rank)) living &= ~(1n << BigInt(rank % BITS))
+    for (const rank of ranksOf(at, word)) if (!group.isMember(rank)) living &= ~(1n << BigInt(rank % BITS))
     return living
   }
 }

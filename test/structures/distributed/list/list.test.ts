@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { number } from '../../../../src/codecs/index.ts'
 import { takeCensus } from '../../../../src/structures/distributed/census.ts'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import type { GroupList, ListOptions } from '../../../../src/structures/index.ts'
 import { FakeWorld } from '../fake-world.ts'
 import { type ListKind, listKinds } from './list-histories.ts'
@@ -136,7 +136,7 @@ for (const kind of listKinds) {
       for (let call = 0; call < 10; call += 1) await world.play(list.push(value))
       for (let call = 0; call < 10; call += 1) await world.play(lists[0].pop())
     }
-    const { blocks } = await world.play(takeCensus(new Home(world.ranks[0]!, 0).on('a census')))
+    const { blocks } = await world.play(takeCensus(new HomeStructures(world.ranks[0]!, 0).on('a census')))
     // The name, and the segments that the ends are in.
     assert.ok(blocks.size <= 3, `${blocks.size}`)
     const full = async (): Promise<void> => {
@@ -164,7 +164,7 @@ for (const kind of listKinds) {
         assert.equal(await world.play(list.pop()), -1)
       }
     }
-    const { blocks } = await world.play(takeCensus(new Home(world.ranks[0]!, 0).on('a census')))
+    const { blocks } = await world.play(takeCensus(new HomeStructures(world.ranks[0]!, 0).on('a census')))
     assert.ok(blocks.size >= 71 && blocks.size <= 71 + 12, `${blocks.size}`)
     assert.deepEqual(await drain(world, lists[0]), inOrder(kind, kept))
   })
@@ -234,7 +234,7 @@ test('a queue is iterated as its values come', async () => {
 
 /** Nothing belongs to the rank that was stopped, and nothing is there but the name and what an empty list needs. */
 async function assertNothingLeft(world: FakeWorld, steps: number): Promise<void> {
-  const home = new Home(world.ranks[0]!, 0)
+  const home = new HomeStructures(world.ranks[0]!, 0)
   const { blocks } = await world.play(takeCensus(home.on('a census')))
   assert.ok(blocks.size <= 3, `${steps}: ${blocks.size}`)
   const taken = await world.play(home.pool.chunks.taken())

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { number } from '../../../../src/codecs/index.ts'
 import { takeCensus } from '../../../../src/structures/distributed/census.ts'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import { LogBodyOffset } from '../../../../src/structures/distributed/log/body.ts'
 import { bytes, type GroupLog, type LogOptions } from '../../../../src/structures/index.ts'
 import { playChannel, playLog } from '../../log-suite.ts'
@@ -23,7 +23,7 @@ async function opened<V>(world: FakeWorld, options: LogOptions<V>): Promise<Grou
 
 /** Blocks at rank 0 that something names. */
 async function blocksNamed(world: FakeWorld): Promise<number> {
-  const home = new Home(world.ranks[0]!, 0)
+  const home = new HomeStructures(world.ranks[0]!, 0)
   return (await world.play(takeCensus(home.on('a census')))).blocks.size
 }
 
@@ -152,7 +152,7 @@ test('where the mark of the end is as far behind as it may be, all find the end'
     const world = small(3, capacity)
     const [busy, other, third] = await opened<number>(world, { capacity, codec: number })
     for (let call = 0; call < 70 * capacity; call += 1) await world.play(busy!.append(call))
-    const home = new Home(world.ranks[0]!, 0)
+    const home = new HomeStructures(world.ranks[0]!, 0)
     const place = await world.play(
       home.names.open({
         kind: 'log',
@@ -246,7 +246,7 @@ for (const [name, options, act] of acts) {
 
 /** Nothing belongs to the rank that was stopped, but what it appended and is there. */
 async function assertNothingLeft(world: FakeWorld, entries: number, steps: number): Promise<void> {
-  const home = new Home(world.ranks[0]!, 0)
+  const home = new HomeStructures(world.ranks[0]!, 0)
   const { blocks, tables } = await world.play(takeCensus(home.on('a census')))
   assert.equal(blocks.size, entries + 1, `${steps}`)
   const taken = await world.play(home.pool.chunks.taken())

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { number } from '../../../../src/codecs/index.ts'
 import { takeCensus } from '../../../../src/structures/distributed/census.ts'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import type { Command } from '../../../../src/structures/distributed/memory/command.ts'
 import type { GroupMap, MapKey } from '../../../../src/structures/index.ts'
 import { drawn, drawnSeeds } from '../../../support/drawn.ts'
@@ -31,17 +31,17 @@ async function fill(map: GroupMap<number>, from: number, count: number): Promise
 
 /** How many batches of a rank were carried out from the begin to the end of a call: those that it waited for. */
 async function waitedFor(world: FakeWorld, rank: number, call: () => Promise<unknown>): Promise<number> {
-  const words = world.ranks[rank]!
-  const run = words.run.bind(words)
+  const memory = world.ranks[rank]!
+  const run = memory.run.bind(memory)
   let done = 0
-  words.run = async (home: number, what: string, batch: readonly Command[]): Promise<void> => {
+  memory.run = async (home: number, what: string, batch: readonly Command[]): Promise<void> => {
     await run(home, what, batch)
     done += 1
   }
   try {
     return await world.play(call().then(() => done))
   } finally {
-    words.run = run
+    memory.run = run
   }
 }
 
@@ -211,6 +211,6 @@ test('a rank that is stopped at any step of an eviction leaves a map that keeps 
 })
 
 async function censusOf(world: FakeWorld): Promise<{ blocks: number; tentative: number }> {
-  const { blocks, tentative } = await world.play(takeCensus(new Home(world.ranks[0]!, 0).on('a census')))
+  const { blocks, tentative } = await world.play(takeCensus(new HomeStructures(world.ranks[0]!, 0).on('a census')))
   return { blocks: blocks.size, tentative: tentative.length }
 }

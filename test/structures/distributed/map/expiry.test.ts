@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { number } from '../../../../src/codecs/index.ts'
 import { takeCensus } from '../../../../src/structures/distributed/census.ts'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import type { GroupMap } from '../../../../src/structures/index.ts'
 import { FakeWorld } from '../fake-world.ts'
 
@@ -21,7 +21,7 @@ async function fill(map: GroupMap<number>, from: number, count: number): Promise
 async function entriesOf(world: FakeWorld): Promise<number> {
   // What nobody waited for.
   await world.play(world.ranks[0]!.sleep(5))
-  return (await world.play(takeCensus(new Home(world.ranks[0]!, 0).on('a census')))).blocks.size - 1
+  return (await world.play(takeCensus(new HomeStructures(world.ranks[0]!, 0).on('a census')))).blocks.size - 1
 }
 
 const passers: readonly (readonly [string, (map: GroupMap<number>) => Promise<unknown>, unknown])[] = [
@@ -74,11 +74,11 @@ test('a get of an entry whose life is over waits for two round trips, as every g
   const [map] = (await opened(world, { ttlMs: 10 })) as [GroupMap<number>]
   await world.play(map.set('k', 1))
   world.nowMs += 20
-  const words = world.ranks[0]!
-  const before = words.roundTrips
+  const memory = world.ranks[0]!
+  const before = memory.roundTrips
   assert.equal(await world.play(map.get('k')), undefined)
   // Two, and one that nobody waits for.
-  assert.equal(words.roundTrips - before, 3)
+  assert.equal(memory.roundTrips - before, 3)
 })
 
 test('what nobody asks for is removed by those who write other keys, in no more round trips', async () => {
@@ -92,10 +92,10 @@ test('what nobody asks for is removed by those who write other keys, in no more 
   // 45 that live, and those in buckets that none of them may be in.
   const left = await entriesOf(world)
   assert.ok(left < 90, `${left}`)
-  const words = world.ranks[1]!
-  const before = words.roundTrips
+  const memory = world.ranks[1]!
+  const before = memory.roundTrips
   await world.play(two.set(1000, 1))
-  assert.ok(words.roundTrips - before <= 4)
+  assert.ok(memory.roundTrips - before <= 4)
 })
 
 test('memory of entries that expired is used again by who wrote them', async () => {

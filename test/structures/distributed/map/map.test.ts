@@ -84,11 +84,11 @@ test('entries with an end to their life are there until then', async () => {
 test('a lookup takes two round trips at most, a write three, of a new key one more', async () => {
   const world = new FakeWorld(2, 1, HOME, [0])
   const [map] = (await opened(world)) as [GroupMap<number>]
-  const words = world.ranks[0]!
+  const memory = world.ranks[0]!
   const trips = async (call: () => Promise<unknown>): Promise<number> => {
-    const before = words.roundTrips
+    const before = memory.roundTrips
     await world.play(call())
-    return words.roundTrips - before
+    return memory.roundTrips - before
   }
   // The first takes memory for its block.
   await world.play(map.set('first', 0))

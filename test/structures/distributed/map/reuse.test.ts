@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { takeCensus } from '../../../../src/structures/distributed/census.ts'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import type { GroupMap } from '../../../../src/structures/distributed/map/group-map.ts'
 import type { MapKey } from '../../../../src/structures/index.ts'
 import { drawnSeeds } from '../../../support/drawn.ts'
@@ -50,14 +50,14 @@ async function fallAsleep(world: FakeWorld, steps: number, call: Promise<unknown
 
 /** The chunk of the first table of a map, while it has one. */
 async function firstTable(world: FakeWorld): Promise<number> {
-  const { tables } = await world.play(takeCensus(new Home(world.ranks[0]!, 0).on('a census')))
+  const { tables } = await world.play(takeCensus(new HomeStructures(world.ranks[0]!, 0).on('a census')))
   assert.equal(tables.size, 1)
   return [...tables].map((table) => table / 65_536)[0]!
 }
 
 /** How often a chunk has been a table. */
 async function generation(world: FakeWorld, chunk: number): Promise<number> {
-  return (await world.play(new Home(world.ranks[0]!, 0).pool.chunks.at(chunk))).tagFloor
+  return (await world.play(new HomeStructures(world.ranks[0]!, 0).pool.chunks.at(chunk))).tagFloor
 }
 
 test('a reader that sleeps at any step of a lookup, while the chunk of its table is made another table, finds what is there', async () => {

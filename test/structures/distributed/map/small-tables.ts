@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { number } from '../../../../src/codecs/index.ts'
 import { takeCensus } from '../../../../src/structures/distributed/census.ts'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import { GroupMap } from '../../../../src/structures/distributed/map/group-map.ts'
 import { openMapPart } from '../../../../src/structures/distributed/map/open-part.ts'
-import type { RemoteWords } from '../../../../src/structures/distributed/memory/group-memory.ts'
+import type { GroupMemory } from '../../../../src/structures/distributed/memory/group-memory.ts'
 import type { MapKey } from '../../../../src/structures/index.ts'
 import { codecParameter } from '../../../../src/structures/values/codec-parameter.ts'
 
 /** The ranks of a world, and how its time goes on until something is done. */
 interface World {
-  readonly ranks: readonly RemoteWords[]
+  readonly ranks: readonly GroupMemory[]
   play<T>(work: Promise<T>): Promise<T>
 }
 
@@ -20,7 +20,9 @@ interface World {
  */
 export async function openSmallTables(world: World, buckets: number, maxEntries = 0): Promise<GroupMap<number>[]> {
   const request = { name: 'small', ttlMs: 0, maxEntries, codec: codecParameter(number), capacity: 1, buckets, parts: 1 }
-  const parts = await world.play(Promise.all(world.ranks.map((words) => openMapPart(new Home(words, 0), request))))
+  const parts = await world.play(
+    Promise.all(world.ranks.map((memory) => openMapPart(new HomeStructures(memory, 0), request))),
+  )
   return parts.map((part) => new GroupMap('small', [part], { codec: number, ttlMs: 0, valueBytesMax: 1000 }))
 }
 
@@ -41,7 +43,7 @@ export async function entriesOf(map: GroupMap<number>): Promise<Map<MapKey, numb
 
 /** Chunks at rank 0 that are tables: those that maps have, and those that belong to somebody. */
 export async function tablesOf(world: World): Promise<{ live: ReadonlySet<number>; taken: ReadonlySet<number> }> {
-  const home = new Home(world.ranks[0]!, 0)
+  const home = new HomeStructures(world.ranks[0]!, 0)
   const { tables } = await world.play(takeCensus(home.on('a census')))
   const taken = await world.play(home.pool.chunks.taken())
   const owned = taken.filter(({ use }) => use.kind === 'map table').map(({ index }) => index * 65_536)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { number } from '../../../../src/codecs/index.ts'
 import { takeCensus } from '../../../../src/structures/distributed/census.ts'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import type { GroupMap } from '../../../../src/structures/index.ts'
 import { FakeWorld } from '../fake-world.ts'
 
@@ -52,7 +52,7 @@ for (const [name, before, act, after] of acts) {
 
 /** Nothing belongs to the rank that was stopped but the tables of what it made, and no claim stays. */
 async function assertNothingLeft(world: FakeWorld, steps: number): Promise<void> {
-  const home = new Home(world.ranks[0]!, 0)
+  const home = new HomeStructures(world.ranks[0]!, 0)
   const { blocks, tables, tentative } = await world.play(takeCensus(home.on('a census')))
   assert.deepEqual(tentative, [], `${steps}`)
   // The name of the map, and its one entry.

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { bytes, number } from '../../../../src/codecs/index.ts'
 import { takeCensus } from '../../../../src/structures/distributed/census.ts'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import {
   BodyOffset,
   namesVersion,
@@ -45,13 +45,13 @@ async function settle(seed: number): Promise<{ readonly world: FakeWorld; readon
 
 /** Blocks that something names, by the home's own look. */
 async function blocksIn(world: FakeWorld): Promise<number> {
-  const home = new Home(world.ranks[0]!, 0)
+  const home = new HomeStructures(world.ranks[0]!, 0)
   return (await world.play(takeCensus(home.on('a census')))).blocks.size
 }
 
 /** No slot is locked or has anything to be cut off, and so many have a version. */
 async function assertSlots(world: FakeWorld, objects: number, what: string): Promise<void> {
-  const home = new Home(world.ranks[0]!, 0)
+  const home = new HomeStructures(world.ranks[0]!, 0)
   const request = { kind: 'mv-rlu', name: 'o', parameters: [], makeBody: () => assert.fail() } as const
   const { offset } = await world.play(home.names.open(request))
   const slots = new ObjectSlots(home, home.on('a look'), offset, [])

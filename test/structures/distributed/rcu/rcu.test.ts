@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { number } from '../../../../src/codecs/index.ts'
 import { takeCensus } from '../../../../src/structures/distributed/census.ts'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import { bytes, type GroupCell, type GroupRcu, type GroupStructures } from '../../../../src/structures/index.ts'
 import { type AnyReader, playCell, playOverlaps, playPeriods } from '../../rcu-suite.ts'
 import { FakeWorld } from '../fake-world.ts'
@@ -206,7 +206,7 @@ test('a rank that is stopped between any two steps of assign has done it or not,
     if (done) assert.equal(value, 2)
     await world.play(c.assign(7))
     assert.equal(await world.play(a.present()), 7)
-    const home = new Home(world.ranks[0]!, 0)
+    const home = new HomeStructures(world.ranks[0]!, 0)
     const { blocks } = await world.play(takeCensus(home.on('a census')))
     assert.equal(blocks.size, 2, `${steps}`)
     const taken = await world.play(home.pool.chunks.taken())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Home } from '../../../../src/structures/distributed/home-structures.ts'
+import { HomeStructures } from '../../../../src/structures/distributed/home-structures.ts'
 import { waitingRanksBytes } from '../../../../src/structures/distributed/waiting/waiting-ranks.ts'
 import type { GroupStructures } from '../../../../src/structures/index.ts'
 import { drawn } from '../../../support/drawn.ts'
@@ -186,7 +186,7 @@ test('one that was told and is stopped keeps what it was told of from nobody for
 
 /** The marks of who waits for the mutex `name` at rank 0. */
 async function marksOf(world: FakeWorld, name: string): Promise<bigint[]> {
-  const home = new Home(world.ranks[0]!, 0)
+  const home = new HomeStructures(world.ranks[0]!, 0)
   const makeBody = (): never => assert.fail('it is there')
   const { offset } = await world.play(home.names.open({ kind: 'mutex', name, parameters: [], makeBody }))
   const read = await world.play(home.on('marks').read(offset + 8, waitingRanksBytes(world.ranks.length)))
