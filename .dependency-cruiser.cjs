@@ -40,6 +40,30 @@ const roomOrder = rooms.slice(0, -1).map((room, position) => ({
   to: { path: anyOf(rooms.slice(position + 1)) },
 }))
 
+/** The same among the folders of src/structures/distributed/: what a structure stands on comes before it. */
+const distributed = [
+  'memory/',
+  'verbs/',
+  'messages/',
+  'waiting/',
+  'heap/',
+  'rcu/',
+  'locks/',
+  'map/',
+  'log/',
+  'list/',
+  'mvrlu/',
+  '[^/]+$',
+]
+
+const distributedOrder = distributed.slice(0, -1).map((folder, position) => ({
+  name: `distributed-below-${folder.slice(0, -1)}`,
+  comment: `distributed/${folder} may import only the folders above it. What is missing there it declares as an interface.`,
+  severity: 'error',
+  from: { path: `^src/structures/distributed/${folder}` },
+  to: { path: `^src/structures/distributed/(${distributed.slice(position + 1).join('|')})` },
+}))
+
 /** What src/adapters/ adapts to, and Lua: users have it, or not. Types may come from elsewhere. */
 const peersOfAdapters =
   '^node_modules/(@types/)?(keyv|express-session|rate-limiter-flexible|socket.io-adapter|bullmq|@opentelemetry/api|wasmoon)/'
@@ -48,6 +72,7 @@ const peersOfAdapters =
 module.exports = {
   forbidden: [
     ...roomOrder,
+    ...distributedOrder,
     {
       name: 'through-the-index',
       comment:

@@ -63,8 +63,8 @@ function inWords({ way, delayUs, requestsPerSecond, processorMsPerSecond }) {
 async function runRank(rank) {
   const { join } = await import('../dist/src/public/index.js')
   const { openStructures } = await import('../dist/src/structures/index.js')
-  const { VerbsWords } = await import('../dist/src/structures/distributed/verbs-words.js')
-  const requests = countRequests(VerbsWords)
+  const { VerbsMemory } = await import('../dist/src/structures/distributed/verbs/verbs-memory.js')
+  const requests = countRequests(VerbsMemory)
   const group = await join({ rank, size: 2, rendezvous: options.rendezvous })
   const shared = await openStructures(group, { size: '1MiB', homes: [0] })
   const queues = await Promise.all(WAYS.map((way) => shared.queue(way)))
@@ -76,10 +76,10 @@ async function runRank(rank) {
 }
 
 /** Of this process, from here on. */
-function countRequests(VerbsWords) {
-  const { run } = VerbsWords.prototype
+function countRequests(VerbsMemory) {
+  const { run } = VerbsMemory.prototype
   const counted = { requests: 0 }
-  VerbsWords.prototype.run = function (home, what, batch) {
+  VerbsMemory.prototype.run = function (home, what, batch) {
     counted.requests += batch.length
     return run.call(this, home, what, batch)
   }

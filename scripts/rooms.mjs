@@ -77,11 +77,11 @@ const copied = [
   ...['tools', 'test', 'examples'].flatMap((folder) => modulesOf(folder).map((path) => `${folder}/${path}`)),
 ]
 for (const path of copied) cpSync(join(compiled, path), join(prepared, path))
-// Programs that the tools compile where they run.
-const programs = readdirSync(join(root, 'tools'), { recursive: true, encoding: 'utf8' }).filter(
-  (path) => path.endsWith('.cc') && !path.split(sep).includes('dist'),
+// Programs that the tools compile where they run, and plays that they read.
+const read = readdirSync(join(root, 'tools'), { recursive: true, encoding: 'utf8' }).filter(
+  (path) => /[.](cc|txt)$/.test(path) && !path.split(sep).includes('dist'),
 )
-for (const path of programs) cpSync(join(root, 'tools', path), join(prepared, 'tools', path))
+for (const path of read) cpSync(join(root, 'tools', path), join(prepared, 'tools', path))
 for (const folder of ['src', 'tools', 'test', 'examples']) {
   rmSync(join(root, 'dist', folder), { recursive: true, force: true })
   renameSync(join(prepared, folder), join(root, 'dist', folder))

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { number } from '../../src/codecs/index.ts'
 import { Random } from '../../src/runtime/index.ts'
-import { EventLoop } from '../../src/structures/distributed/event-loop.ts'
 import { GroupStructures } from '../../src/structures/distributed/group-structures.ts'
-import { VerbsWords } from '../../src/structures/distributed/verbs-words.ts'
+import { EventLoop } from '../../src/structures/distributed/verbs/event-loop.ts'
+import { VerbsMemory } from '../../src/structures/distributed/verbs/verbs-memory.ts'
 import type { GroupList } from '../../src/structures/index.ts'
 import { openDevice } from '../../src/verbs/index.ts'
-import { listKinds } from '../structures/distributed/list-histories.ts'
-import { entriesOf, fill, openSmallTables, tablesOf } from '../structures/distributed/small-tables.ts'
+import { listKinds } from '../structures/distributed/list/list-histories.ts'
+import { entriesOf, fill, openSmallTables, tablesOf } from '../structures/distributed/map/small-tables.ts'
 import { assertBank, bankTurns, openBank } from '../structures/mvrlu-suite.ts'
 
 const RANKS = 2
 const BYTES = 1024 * 1024
 
 /** Ranks that reach each other, and themselves, through the device. */
-function openRanks(count: number, lengthBytes: number): VerbsWords[] {
-  const words: VerbsWords[] = Array.from({ length: count }, (_, rank) => {
+function openRanks(count: number, lengthBytes: number): VerbsMemory[] {
+  const ranks: VerbsMemory[] = Array.from({ length: count }, (_, rank) => {
     const device = openDevice('rxe0')
     const runtime = new EventLoop()
-    return new VerbsWords({
+    return new VerbsMemory({
       rank,
       ranks: count,
       device,
@@ -27,18 +27,18 @@ function openRanks(count: number, lengthBytes: number): VerbsWords[] {
       ownBytes: lengthBytes,
       runtime,
       timeoutMs: 60_000,
-      ring: (to, home, place) => setImmediate(() => words[to]!.rung(home, place)),
+      ring: (to, home, place) => setImmediate(() => ranks[to]!.rung(home, place)),
     })
   })
-  for (const one of words)
-    for (const other of words) if (one !== other) one.connect(other.rank, other.endpointFor(one.rank), other.place)
-  return words
+  for (const one of ranks)
+    for (const other of ranks) if (one !== other) one.connect(other.rank, other.endpointFor(one.rank), other.place)
+  return ranks
 }
 
 test('the structures of a group over a real device: each rank over a queue pair to itself, and to the other', async () => {
-  const words = openRanks(RANKS, BYTES)
-  const all = words.map(({ rank }) => rank)
-  const [one, two] = words.map((each) => new GroupStructures(each, all, async () => each.close())) as [
+  const ranks = openRanks(RANKS, BYTES)
+  const all = ranks.map(({ rank }) => rank)
+  const [one, two] = ranks.map((each) => new GroupStructures(each, all, async () => each.close())) as [
     GroupStructures,
     GroupStructures,
   ]

@@ -50,6 +50,13 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/cli/index.ts': "import { space } from '../testing/index.ts'\nexport const allowed: unknown = space\n",
     'src/attic/index.ts': "import { cwd } from 'node:process'\nexport const attic: string = cwd()\n",
     'src/rpc/index.ts': "import { helper } from '../../test/helper.ts'\nexport const help: number = helper\n",
+    'src/structures/distributed/heap/pool.ts':
+      "import { map } from '../map/table.ts'\nexport const pool: unknown = map\n",
+    'src/structures/distributed/map/table.ts':
+      "import { waiting } from '../waiting/bell.ts'\nexport const map: unknown = waiting\n",
+    'src/structures/distributed/waiting/bell.ts':
+      "import { home } from '../home.ts'\nexport const waiting: unknown = home\n",
+    'src/structures/distributed/home.ts': 'export const home = 1\n',
     'src/structures/index.ts': "import fc from 'fast-check'\nexport const check: unknown = fc\n",
     'src/cm/index.ts': "import { tools } from '../../tools/index.ts'\nexport const all: unknown = tools\n",
     'src/messaging/index.ts': "import { messages } from './messages.ts'\nexport const sent: number = messages\n",
@@ -77,6 +84,8 @@ test('each way of breaking the plan is caught, type-only imports included', () =
     'src/public/index.ts: through-the-index',
     'src/rpc/index.ts: source-stands-alone',
     'src/runtime/cycle.ts: no-cycle',
+    'src/structures/distributed/heap/pool.ts: distributed-below-heap',
+    'src/structures/distributed/waiting/bell.ts: distributed-below-waiting',
     'src/structures/index.ts: source-stands-alone',
     'tools/deep.ts: tools-by-name',
     'tools/deep.ts: tools-through-the-index',

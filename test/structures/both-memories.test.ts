@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { native } from '../../src/native/index.ts'
-import type { Promised } from '../../src/structures/distributed/promised.ts'
+import type { Promised } from '../../src/structures/distributed/memory/promised.ts'
 import { FLAG_BYTES, Flag } from '../../src/structures/flag.ts'
 import type { StructureKindName } from '../../src/structures/heap/structure-kind.ts'
 import { LEADER_BYTES, Leader } from '../../src/structures/leader.ts'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimOn, type HolderWords } from '../../src/structures/claim.ts'
-import { Bells } from '../../src/structures/distributed/bells.ts'
-import { GroupHolds } from '../../src/structures/distributed/group-holds.ts'
-import * as HoldWord from '../../src/structures/distributed/hold-word.ts'
-import { HomeWords } from '../../src/structures/distributed/home-words.ts'
-import type { RemoteWords } from '../../src/structures/distributed/remote-words.ts'
+import { HomeMemory } from '../../src/structures/distributed/heap/home-memory.ts'
+import * as HoldWord from '../../src/structures/distributed/locks/hold-word.ts'
+import { GroupHolds } from '../../src/structures/distributed/locks/holds.ts'
+import type { GroupMemory } from '../../src/structures/distributed/memory/group-memory.ts'
+import { Bells } from '../../src/structures/distributed/waiting/bells.ts'
 import type { Heap } from '../../src/structures/heap/heap.ts'
 import { DONE, HeapHolds } from '../../src/structures/heap-holds.ts'
 import { EPOCH_MAX, ownerWord } from '../../src/structures/peers.ts'
@@ -45,8 +45,8 @@ const group: Layout<bigint> = {
   ended: HoldWord.endedHold,
   wordsOf(member, isThere) {
     const remote = { rank: member, ranks: 512, isMember: (rank: number) => isThere(rank, true) }
-    const home = new HomeWords(remote as unknown as RemoteWords, 0, 'it', new Set(), new Bells())
-    return new GroupHolds(home, home.bell(0, 'one'))
+    const memory = new HomeMemory(remote as unknown as GroupMemory, 0, 'it', new Set(), new Bells())
+    return new GroupHolds(memory, memory.bell(0, 'one'))
   },
 }
 

@@ -17,20 +17,33 @@ export interface Play {
 /** The cells that the last step of a play takes. */
 export const cellsOfPlay = ({ outcome }: Play): string[] => cellsTaken(outcome)
 
+/** A long way goes on in lines of their own, which are further in than what comes of it. */
+const LINE_LENGTH_MAX = 120
+const FURTHER = '\n    '
+
 /** Plays as text to be read: a paragraph each. */
 export function formatPlays(plays: readonly Play[]): string {
   return plays
     .map(({ nodes, way, pose, outcome }) => [
-      `${nodes} nodes: ${pose === undefined ? wayText(way) : poseText(pose)}`,
+      wrapped(`${nodes} nodes: ${pose === undefined ? wayText(way) : poseText(pose)}`),
       ...outcome.map((line) => `  ${line}`),
     ])
     .map((lines) => `${lines.join('\n')}\n`)
     .join('\n')
 }
 
+function wrapped(head: string): string {
+  const [first, ...others] = head.split(', ')
+  return others.reduce((text, each) => {
+    const line = text.length - text.lastIndexOf('\n') - 1
+    return `${text},${line + 2 + each.length < LINE_LENGTH_MAX ? ' ' : FURTHER}${each}`
+  }, first!)
+}
+
 /** The inverse of {@link formatPlays}. @throws RangeError where it is no such text. */
 export function parsePlays(text: string): Play[] {
   return text
+    .replaceAll(`,${FURTHER}`, ', ')
     .split('\n\n')
     .map((paragraph) => paragraph.split('\n').filter((line) => line.trim() !== ''))
     .filter((lines) => lines.length > 0)

@@ -1,6 +1,5 @@
 import { native } from '../../native/index.ts'
 import type { AgentContext, Runtime } from '../../runtime/index.ts'
-import { ExplicitMmu } from '../mmu/explicit-mmu.ts'
 import type { Mmu } from '../mmu/mmu.ts'
 import type { PageWords } from '../mmu/page-words.ts'
 import { UserfaultMmu } from '../mmu/userfault-mmu.ts'
@@ -46,4 +45,15 @@ export class AgentProcess implements RegionProcess {
   exit(code: number, message: string): never {
     this.#context.exit(code, message)
   }
+}
+
+/**
+ * The mmu for hosts without userfaultfd, and for regions without views. Rights are the page words alone (see
+ * page-words.ts), which the explicit calls check. There is no view that could be touched without the right.
+ */
+class ExplicitMmu implements Mmu {
+  mapReadOnly(): void {}
+  mapWritable(): void {}
+  protect(): void {}
+  unmap(): void {}
 }

@@ -2,9 +2,9 @@ import { checkAbort } from '../../native/index.ts'
 import type { Counter } from '../counter.ts'
 import { wholeNumber } from '../counter.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
-import { CompareExchangeCommand } from './command.ts'
-import type { HomeWords } from './home-words.ts'
-import type { Promised } from './promised.ts'
+import type { HomeMemory } from './heap/home-memory.ts'
+import { CompareExchangeCommand } from './memory/command.ts'
+import type { Promised } from './memory/promised.ts'
 
 /** Bytes of a counter's body. */
 export const COUNTER_BYTES = 8
@@ -18,36 +18,36 @@ export const COUNTER_BYTES = 8
  */
 export class GroupCounter implements Promised<Counter> {
   readonly name: string
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number) {
+  constructor(name: string, memory: HomeMemory, offset: number) {
     this.name = name
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
   }
 
   /** Add `amount` (a whole number, default 1). Resolves with the sum. @throws HomeLostError, of all methods. */
   async add(amount: number = 1, options?: WaitOptions): Promise<number> {
     checkAbort('add', options)
-    const before = await this.#home.fetchAdd64(this.#offset, BigInt.asUintN(64, wholeNumber(amount, 'amount')))
+    const before = await this.#memory.fetchAdd64(this.#offset, BigInt.asUintN(64, wholeNumber(amount, 'amount')))
     return signed(before) + amount
   }
 
   async get(options?: WaitOptions): Promise<number> {
     checkAbort('get', options)
-    return signed(await this.#home.load64(this.#offset))
+    return signed(await this.#memory.load64(this.#offset))
   }
 
   /** Replace the value. Resolves with the previous one. */
   async set(value: number, options?: WaitOptions): Promise<number> {
     checkAbort('set', options)
     const wanted = BigInt.asUintN(64, wholeNumber(value, 'value'))
-    let expected = await this.#home.load64(this.#offset)
+    let expected = await this.#memory.load64(this.#offset)
     for (;;) {
       options?.signal?.throwIfAborted()
-      const before = await this.#home.compareExchange64(this.#offset, expected, wanted)
+      const before = await this.#memory.compareExchange64(this.#offset, expected, wanted)
       if (before === expected) return signed(before)
       expected = before
     }
@@ -63,7 +63,7 @@ export class GroupCounter implements Promised<Counter> {
       BigInt.asUintN(64, wholeNumber(expected, 'expected')),
       BigInt.asUintN(64, wholeNumber(value, 'value')),
     )
-    await this.#home.run([swap])
+    await this.#memory.run([swap])
     return signed(swap.before)
   }
 }

@@ -1,11 +1,11 @@
 import { checkAbort } from '../../native/index.ts'
 import type { Flag } from '../flag.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
-import { CompareExchangeCommand } from './command.ts'
-import type { GroupBell } from './group-bell.ts'
-import type { HomeWords } from './home-words.ts'
-import type { Promised } from './promised.ts'
-import { waitingRanksBytes } from './waiting-ranks.ts'
+import type { HomeMemory } from './heap/home-memory.ts'
+import { CompareExchangeCommand } from './memory/command.ts'
+import type { Promised } from './memory/promised.ts'
+import type { GroupBell } from './waiting/group-bell.ts'
+import { waitingRanksBytes } from './waiting/waiting-ranks.ts'
 
 /** Bytes of a flag's body: its word, and the marks of the waiters. */
 export function flagBytes(ranks: number): number {
@@ -15,20 +15,20 @@ export function flagBytes(ranks: number): number {
 /**
  * A flag, up or down, the same for all ranks of a group; as {@link Flag} on one machine. It is one word that is 0 or 1.
  * `raise` and `lower` are one compare-and-swap, `isRaised` is one READ: a round trip each. `wait` is one round trip if
- * the flag is up, else two until it sleeps, and one when it is woken (group-bell.ts).
+ * the flag is up, else two until it sleeps, and one when it is woken (waiting/group-bell.ts).
  */
 export class GroupFlag implements Promised<Flag> {
   readonly name: string
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
   readonly #bell: GroupBell
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number) {
+  constructor(name: string, memory: HomeMemory, offset: number) {
     this.name = name
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
-    this.#bell = home.bell(offset + 8, 'all')
+    this.#bell = memory.bell(offset + 8, 'all')
   }
 
   /** Raise the flag. True if it was down. @throws HomeLostError, of all methods. */
@@ -36,7 +36,7 @@ export class GroupFlag implements Promised<Flag> {
     checkAbort('raise', options)
     const swap = new CompareExchangeCommand(this.#offset, 0n, 1n)
     const waiting = this.#bell.read()
-    await this.#home.run([swap, waiting])
+    await this.#memory.run([swap, waiting])
     if (swap.swapped) void this.#bell.ring(waiting)
     return swap.swapped
   }
@@ -44,12 +44,12 @@ export class GroupFlag implements Promised<Flag> {
   /** Lower the flag. True if it was up. */
   async lower(options?: WaitOptions): Promise<boolean> {
     checkAbort('lower', options)
-    return (await this.#home.compareExchange64(this.#offset, 1n, 0n)) === 1n
+    return (await this.#memory.compareExchange64(this.#offset, 1n, 0n)) === 1n
   }
 
   async isRaised(options?: WaitOptions): Promise<boolean> {
     checkAbort('isRaised', options)
-    return (await this.#home.load64(this.#offset)) === 1n
+    return (await this.#memory.load64(this.#offset)) === 1n
   }
 
   /** Resolves when it is up. */

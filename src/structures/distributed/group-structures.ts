@@ -14,43 +14,43 @@ import { type CellOptions, cellNames } from '../rcu/rcu-cell.ts'
 import { checkPermits, type SemaphoreOptions } from '../semaphore.ts'
 import { codecParameter } from '../values/codec-parameter.ts'
 import type { ValueSettings } from '../values/value-settings.ts'
-import { Bells } from './bells.ts'
-import { CELL_BYTES, GroupCell } from './cell.ts'
-import { GroupChannel } from './channel.ts'
 import { COUNTER_BYTES, GroupCounter } from './counter.ts'
-import { HomeLostError } from './errors.ts'
 import { flagBytes, GroupFlag } from './flag.ts'
-import type { GroupListOptions } from './group-list.ts'
-import { Home } from './home.ts'
-import type { HomeWords } from './home-words.ts'
-import { RECLAIMED_OFFSET } from './layout.ts'
-import { GroupLeader, leaderBytes } from './leader.ts'
-import { GroupLog } from './log.ts'
-import { GROUP_LOG_CAPACITY_MAX } from './log-body.ts'
-import { GROUP_VALUE_BYTES_MAX, GroupMap, type GroupMapOptions, groupMapNames } from './map.ts'
-import { DEPTH_MAX, TABLE_ENTRIES } from './map-body.ts'
-import { GroupMutex, mutexBytes } from './mutex.ts'
-import { GroupMvRlu } from './mvrlu.ts'
-import { zeros } from './names.ts'
-import { GroupOnce, onceBytes } from './once.ts'
-import { openLogCore } from './open-log.ts'
-import { openMapPart } from './open-map.ts'
-import { openMvRlu } from './open-mvrlu.ts'
-import { openQueue } from './open-queue.ts'
-import { GroupQueue } from './queue.ts'
-import { SEGMENT_BYTES } from './queue-segment.ts'
+import type { HomeMemory } from './heap/home-memory.ts'
+import { zeros } from './heap/names.ts'
+import { HomeStructures } from './home-structures.ts'
+import type { GroupListOptions } from './list/group-list.ts'
+import { openQueue } from './list/open-queue.ts'
+import { GroupQueue } from './list/queue.ts'
+import { SEGMENT_BYTES } from './list/queue-segment.ts'
+import { GroupStack } from './list/stack.ts'
+import { GroupStackCore, stackBytes } from './list/stack-core.ts'
+import { GroupLeader, leaderBytes } from './locks/leader.ts'
+import { GroupMutex, mutexBytes } from './locks/mutex.ts'
+import { GroupOnce, onceBytes } from './locks/once.ts'
+import { GroupSemaphore, semaphoreBytes } from './locks/semaphore.ts'
+import { GROUP_LOG_CAPACITY_MAX } from './log/body.ts'
+import { GroupChannel } from './log/group-channel.ts'
+import { GroupLog } from './log/group-log.ts'
+import { openLogCore } from './log/open-log.ts'
+import { DEPTH_MAX, TABLE_ENTRIES } from './map/body.ts'
+import { GROUP_VALUE_BYTES_MAX, GroupMap, type GroupMapOptions, groupMapNames } from './map/group-map.ts'
+import { openMapPart } from './map/open-part.ts'
+import { HomeLostError } from './memory/errors.ts'
+import type { GroupMemory } from './memory/group-memory.ts'
+import { RECLAIMED_OFFSET } from './memory/layout.ts'
+import { GroupMvRlu } from './mvrlu/group-mv-rlu.ts'
+import { openMvRlu } from './mvrlu/open-objects.ts'
 import { GroupRateLimiter, RATE_LIMITER_BYTES } from './rate-limiter.ts'
-import { GroupRcu } from './rcu.ts'
-import type { RemoteWords } from './remote-words.ts'
-import { GroupSemaphore, semaphoreBytes } from './semaphore.ts'
+import { CELL_BYTES, GroupCell } from './rcu/group-cell.ts'
+import { GroupRcu } from './rcu/group-rcu.ts'
 import { GroupSequence, SEQUENCE_BYTES } from './sequence.ts'
-import { GroupStack } from './stack.ts'
-import { GroupStackCore, stackBytes } from './stack-core.ts'
+import { Bells } from './waiting/bells.ts'
 
-/** A structure that was found: its home's words, and where its body is. */
+/** A structure that was found: its home, the memory there, and where its body is. */
 interface Opened {
-  readonly home: Home
-  readonly words: HomeWords
+  readonly home: HomeStructures
+  readonly memory: HomeMemory
   readonly offset: number
 }
 
@@ -61,8 +61,8 @@ interface Opened {
 export class GroupStructures implements AsyncDisposable {
   /** Read-copy-update: reads of cells, and waiting for readers. */
   readonly rcu: GroupRcu
-  readonly #words: RemoteWords
-  readonly #homes: readonly Home[]
+  readonly #group: GroupMemory
+  readonly #homes: readonly HomeStructures[]
   readonly #leave: () => Promise<void>
   readonly #segmentBytes: number
   readonly #ended = new AbortController()
@@ -70,20 +70,20 @@ export class GroupStructures implements AsyncDisposable {
 
   /** @internal Made by {@link openStructures}. */
   constructor(
-    words: RemoteWords,
+    group: GroupMemory,
     homes: readonly number[],
     leave: () => Promise<void>,
     segmentBytes: number = SEGMENT_BYTES,
   ) {
-    this.#words = words
+    this.#group = group
     this.#segmentBytes = segmentBytes
     const bells = new Bells()
-    words.onRing((home, place) => {
+    group.onRing((home, place) => {
       if (place === RECLAIMED_OFFSET) this.#giveBack(home)
       else bells.rung(home, place)
     })
-    this.rcu = new GroupRcu(words, bells)
-    this.#homes = homes.map((rank) => new Home(words, rank, bells, this.rcu.readers))
+    this.rcu = new GroupRcu(group, bells)
+    this.#homes = homes.map((rank) => new HomeStructures(group, rank, bells, this.rcu.readers))
     this.#leave = leave
   }
 
@@ -99,7 +99,7 @@ export class GroupStructures implements AsyncDisposable {
   /** Names, kinds and homes of the existing structures, except those whose home is lost. */
   async list(): Promise<readonly { readonly name: string; readonly kind: StructureKindName; readonly home: number }[]> {
     this.#checkOpen()
-    const living = this.#homes.filter(({ rank }) => this.#words.isMember(rank))
+    const living = this.#homes.filter(({ rank }) => this.#group.isMember(rank))
     const lists = await Promise.all(
       living.map(async ({ names, rank }) => {
         const named = await names.list().catch(noneOfLost)
@@ -111,54 +111,54 @@ export class GroupStructures implements AsyncDisposable {
 
   /** The counter `name`, at 0 if it is new. @throws HomeLostError, as all methods that open a structure. */
   async counter(name: string): Promise<GroupCounter> {
-    const { words, offset } = await this.#open('counter', name, COUNTER_BYTES)
-    return new GroupCounter(name, words, offset)
+    const { memory, offset } = await this.#open('counter', name, COUNTER_BYTES)
+    return new GroupCounter(name, memory, offset)
   }
 
   async sequence(name: string): Promise<GroupSequence> {
-    const { words, offset } = await this.#open('sequence', name, SEQUENCE_BYTES)
-    return new GroupSequence(name, words, offset)
+    const { memory, offset } = await this.#open('sequence', name, SEQUENCE_BYTES)
+    return new GroupSequence(name, memory, offset)
   }
 
   /** The flag `name`, down if it is new. */
   async flag(name: string): Promise<GroupFlag> {
-    const { words, offset } = await this.#open('flag', name, flagBytes(this.#words.ranks))
-    return new GroupFlag(name, words, offset)
+    const { memory, offset } = await this.#open('flag', name, flagBytes(this.#group.ranks))
+    return new GroupFlag(name, memory, offset)
   }
 
   async once(name: string): Promise<GroupOnce> {
-    const { words, offset } = await this.#open('once', name, onceBytes(this.#words.ranks))
-    return new GroupOnce(name, words, offset)
+    const { memory, offset } = await this.#open('once', name, onceBytes(this.#group.ranks))
+    return new GroupOnce(name, memory, offset)
   }
 
   async mutex(name: string): Promise<GroupMutex> {
-    const { words, offset } = await this.#open('mutex', name, mutexBytes(this.#words.ranks))
-    return new GroupMutex(name, words, offset)
+    const { memory, offset } = await this.#open('mutex', name, mutexBytes(this.#group.ranks))
+    return new GroupMutex(name, memory, offset)
   }
 
   /** A semaphore of 1 to 4096 permits. */
   async semaphore(name: string, options: SemaphoreOptions): Promise<GroupSemaphore> {
     const permits = checkPermits(options)
-    const { words, offset } = await this.#open('semaphore', name, semaphoreBytes(permits, this.#words.ranks), [
+    const { memory, offset } = await this.#open('semaphore', name, semaphoreBytes(permits, this.#group.ranks), [
       fixed('permits', permits),
     ])
-    return new GroupSemaphore(name, words, offset, permits)
+    return new GroupSemaphore(name, memory, offset, permits)
   }
 
   async rateLimiter(name: string, options: RateLimiterOptions): Promise<GroupRateLimiter> {
     checkRate(options)
     const parameters = [fixed('limit', options.limit), fixed('intervalMs', options.intervalMs)]
-    const { words, offset } = await this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
-    return new GroupRateLimiter(name, words, offset, options)
+    const { memory, offset } = await this.#open('rate limiter', name, RATE_LIMITER_BYTES, parameters)
+    return new GroupRateLimiter(name, memory, offset, options)
   }
 
   /** The leader election `name`; the default lease is 5 s. */
   async leader(name: string, options?: LeaderOptions): Promise<GroupLeader> {
     const leaseMs = checkLease(options) ?? LEASE_MS
-    const { words, offset } = await this.#open('leader', name, leaderBytes(this.#words.ranks), [
+    const { memory, offset } = await this.#open('leader', name, leaderBytes(this.#group.ranks), [
       fixed('leaseMs', leaseMs),
     ])
-    return new GroupLeader(name, words, offset, leaseMs)
+    return new GroupLeader(name, memory, offset, leaseMs)
   }
 
   /**
@@ -230,11 +230,11 @@ export class GroupStructures implements AsyncDisposable {
   /** The stack `name`: last in, first out. */
   async stack<V = unknown>(name: string, options: GroupListOptions<V> = {}): Promise<GroupStack<V>> {
     const { capacity, settings } = this.#checkList('stack', options)
-    const opened = await this.#open('stack', name, stackBytes(this.#words.ranks), [
+    const opened = await this.#open('stack', name, stackBytes(this.#group.ranks), [
       fixed('capacity', capacity),
       codecParameter(settings.codec),
     ])
-    const core = new GroupStackCore(opened.words, opened.home.pool, opened.offset, capacity)
+    const core = new GroupStackCore(opened.memory, opened.home.pool, opened.offset, capacity)
     return new GroupStack(name, core, settings)
   }
 
@@ -243,8 +243,8 @@ export class GroupStructures implements AsyncDisposable {
     checkOptions('cell', options, cellNames)
     const { codec = structured as Codec<V>, valueBytesMax = GROUP_VALUE_BYTES_MAX } = options
     checkValueBytes(valueBytesMax)
-    const { home, words, offset } = await this.#open('rcu cell', name, CELL_BYTES, [codecParameter(codec)])
-    return new GroupCell(name, { home: words, pool: home.pool, place: offset }, { codec, valueBytesMax })
+    const { home, memory, offset } = await this.#open('rcu cell', name, CELL_BYTES, [codecParameter(codec)])
+    return new GroupCell(name, { memory, pool: home.pool, place: offset }, { codec, valueBytesMax })
   }
 
   /** The objects `name`: the root object, and objects that are made and linked from it. Values have at most 60 KiB. */
@@ -273,7 +273,7 @@ export class GroupStructures implements AsyncDisposable {
    *   memory that has a new owner.
    */
   async settle(rank: number): Promise<void> {
-    const own = this.#homes.find((home) => home.rank === this.#words.rank)
+    const own = this.#homes.find((home) => home.rank === this.#group.rank)
     if (this.closed || own === undefined) return
     await own.pool.adopt(rank)
     const all = (await own.names.list()).filter(({ kind }) => kind === 'mv-rlu')
@@ -313,7 +313,7 @@ export class GroupStructures implements AsyncDisposable {
     this.#checkOpen()
     const home = this.#homeOf(name)
     const { offset } = await home.names.open({ kind, name, parameters, makeBody: zeros(bodyBytes) })
-    return { home, words: home.on(`${kind} '${name}'`), offset }
+    return { home, memory: home.on(`${kind} '${name}'`), offset }
   }
 
   async #close(): Promise<void> {
@@ -324,7 +324,7 @@ export class GroupStructures implements AsyncDisposable {
     await this.#leave()
   }
 
-  #homeOf(name: string): Home {
+  #homeOf(name: string): HomeStructures {
     const bytes = checkStructureName(name)
     // Another seed than for the place among the names of a home. Otherwise the names of one home would all have the
     // same few places.

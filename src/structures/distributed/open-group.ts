@@ -12,14 +12,14 @@ import {
 } from '../../native/index.ts'
 import { openDevice } from '../../verbs/index.ts'
 import { StructureError } from '../errors.ts'
-import { agreedText, CARD_VERSION, type Card, isCard } from './card.ts'
-import { EventLoop } from './event-loop.ts'
-import { Exchange } from './exchange.ts'
 import { GroupStructures } from './group-structures.ts'
-import { CHUNK_BYTES, PART_BYTES_MAX, PART_BYTES_MIN } from './layout.ts'
-import { refusalFor, refusalIn } from './refusal.ts'
-import { Rings } from './rings.ts'
-import { VerbsWords } from './verbs-words.ts'
+import { CHUNK_BYTES, PART_BYTES_MAX, PART_BYTES_MIN } from './memory/layout.ts'
+import { agreedText, CARD_VERSION, type Card, isCard } from './messages/card.ts'
+import { Exchange } from './messages/exchange.ts'
+import { refusalFor, refusalIn } from './messages/refusal.ts'
+import { Rings } from './messages/rings.ts'
+import { EventLoop } from './verbs/event-loop.ts'
+import { VerbsMemory } from './verbs/verbs-memory.ts'
 
 /** Options of `openStructures(group)`. All ranks must pass the same. */
 export interface GroupStructuresOptions {
@@ -61,26 +61,26 @@ export async function openGroupStructures(
   const exchange = new Exchange(group, topic)
   const { rank, size: ranks } = group
   const ownBytes = homes.includes(rank) ? lengthBytes : CHUNK_BYTES
-  let words: VerbsWords | undefined
+  let memory: VerbsMemory | undefined
   const rings = new Rings(group, `${topic}/rings`)
-  const stops = [rings.listen((home, place) => words?.rung(home, place))]
+  const stops = [rings.listen((home, place) => memory?.rung(home, place))]
   const end = (): void => {
     for (const stop of stops) stop()
     exchange.close()
-    words?.close()
+    memory?.close()
     device.close()
   }
   try {
     const runtime = new EventLoop()
-    words = new VerbsWords({ rank, ranks, device, lengthBytes, ownBytes, runtime, timeoutMs, ring: rings.send })
-    await meet(group, exchange, words, agreedText(lengthBytes, homes, ranks), signal)
-    const structures = new GroupStructures(words, homes, async () => {
+    memory = new VerbsMemory({ rank, ranks, device, lengthBytes, ownBytes, runtime, timeoutMs, ring: rings.send })
+    await meet(group, exchange, memory, agreedText(lengthBytes, homes, ranks), signal)
+    const structures = new GroupStructures(memory, homes, async () => {
       const done = Array.from({ length: ranks }, () => 'done')
       // Where the group was closed first the others know.
       if (!group.closed) await exchange.next(done)
       end()
     })
-    stops.push(watch(group, words, structures))
+    stops.push(watch(group, memory, structures))
     return structures
   } catch (error) {
     // The others would wait for this rank. If the group is closed, they know already.
@@ -113,19 +113,19 @@ function toAll<T>(group: Group, value: T): readonly T[] {
 async function meet(
   group: Group,
   exchange: Exchange,
-  words: VerbsWords,
+  memory: VerbsMemory,
   agreed: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const own = Array.from({ length: group.size }, (_, peer): Card => {
-    const { gid, ...endpoint } = words.endpointFor(peer)
-    return { version: CARD_VERSION, agreed, endpoint: { ...endpoint, gid: String(gid) }, memory: words.place }
+    const { gid, ...endpoint } = memory.endpointFor(peer)
+    return { version: CARD_VERSION, agreed, endpoint: { ...endpoint, gid: String(gid) }, memory: memory.place }
   })
   const cards = await exchange.next(own, signal)
   const refused = refusalIn(cards)
   if (refused !== undefined) throw refused.error
   const checked = cards.map((said, peer) => (said === undefined ? undefined : checkCard(peer, said, agreed)))
-  const problem = connectAll(words, checked)
+  const problem = connectAll(memory, checked)
   const said = await exchange.next(
     toAll(group, problem === undefined ? 'connected' : refusalFor(problem.error, true)),
     signal,
@@ -137,10 +137,13 @@ async function meet(
 }
 
 /** Returns what went wrong, if anything. */
-function connectAll(words: VerbsWords, cards: readonly (Card | undefined)[]): { readonly error: unknown } | undefined {
+function connectAll(
+  memory: VerbsMemory,
+  cards: readonly (Card | undefined)[],
+): { readonly error: unknown } | undefined {
   try {
     for (const [peer, card] of cards.entries())
-      if (card !== undefined) words.connect(peer, { ...card.endpoint, gid: BigInt(card.endpoint.gid) }, card.memory)
+      if (card !== undefined) memory.connect(peer, { ...card.endpoint, gid: BigInt(card.endpoint.gid) }, card.memory)
     return undefined
   } catch (error) {
     return { error }
@@ -148,9 +151,9 @@ function connectAll(words: VerbsWords, cards: readonly (Card | undefined)[]): { 
 }
 
 /** Ranks that end, now and later. */
-function watch(group: Group, words: VerbsWords, structures: GroupStructures): () => void {
+function watch(group: Group, memory: VerbsMemory, structures: GroupStructures): () => void {
   const ended = (rank: number, why: string): void => {
-    words.memberEnded(rank, why)
+    memory.memberEnded(rank, why)
     // Where its own memory is lost there is nothing to settle.
     structures.settle(rank).catch(() => {})
   }

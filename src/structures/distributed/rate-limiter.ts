@@ -2,8 +2,8 @@ import { checkAbort } from '../../native/index.ts'
 import { CellRate, type RateLimiterOptions, type RateVerdict } from '../cell-rate.ts'
 import type { RateLimiter } from '../rate-limiter.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
-import type { HomeWords } from './home-words.ts'
-import type { Promised } from './promised.ts'
+import type { HomeMemory } from './heap/home-memory.ts'
+import type { Promised } from './memory/promised.ts'
 
 /** Bytes of a rate limiter's body. */
 export const RATE_LIMITER_BYTES = 8
@@ -22,16 +22,16 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
   readonly name: string
   readonly limit: number
   readonly intervalMs: number
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
   readonly #rate: CellRate
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number, options: RateLimiterOptions) {
+  constructor(name: string, memory: HomeMemory, offset: number, options: RateLimiterOptions) {
     this.name = name
     this.limit = options.limit
     this.intervalMs = options.intervalMs
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
     this.#rate = new CellRate(options)
   }
@@ -40,11 +40,11 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
   async take(count: number = 1, options?: WaitOptions): Promise<RateVerdict> {
     this.#rate.check(count)
     checkAbort('take', options)
-    for (let seen = await this.#home.load64(this.#offset); ; ) {
+    for (let seen = await this.#memory.load64(this.#offset); ; ) {
       options?.signal?.throwIfAborted()
-      const { verdict, word } = this.#rate.ask(seen, this.#home.words.nowMs() * 1000, count)
+      const { verdict, word } = this.#rate.ask(seen, this.#memory.group.nowMs() * 1000, count)
       if (word === undefined) return verdict
-      const before = await this.#home.compareExchange64(this.#offset, seen, word)
+      const before = await this.#memory.compareExchange64(this.#offset, seen, word)
       if (before === seen) return verdict
       seen = before
     }
@@ -56,16 +56,16 @@ export class GroupRateLimiter implements Promised<RateLimiter> {
     for (;;) {
       const { allowed, retryAfterMs } = await this.take(count, options)
       if (allowed) return
-      await sleepUnlessAborted(this.#home.words.sleep(retryAfterMs), options.signal)
+      await sleepUnlessAborted(this.#memory.group.sleep(retryAfterMs), options.signal)
     }
   }
 
   /** Forget what was granted before. */
   async reset(options?: WaitOptions): Promise<void> {
     checkAbort('reset', options)
-    for (let word = await this.#home.load64(this.#offset); ; ) {
+    for (let word = await this.#memory.load64(this.#offset); ; ) {
       options?.signal?.throwIfAborted()
-      const before = await this.#home.compareExchange64(this.#offset, word, 0n)
+      const before = await this.#memory.compareExchange64(this.#offset, word, 0n)
       if (before === word) return
       word = before
     }

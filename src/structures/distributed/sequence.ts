@@ -1,8 +1,8 @@
 import { checkAbort } from '../../native/index.ts'
 import { checkTaken, type Sequence } from '../sequence.ts'
 import type { WaitOptions } from '../waiting/wait-options.ts'
-import type { HomeWords } from './home-words.ts'
-import type { Promised } from './promised.ts'
+import type { HomeMemory } from './heap/home-memory.ts'
+import type { Promised } from './memory/promised.ts'
 
 /** Bytes of a sequence's body. */
 export const SEQUENCE_BYTES = 8
@@ -14,13 +14,13 @@ export const SEQUENCE_BYTES = 8
  */
 export class GroupSequence implements Promised<Sequence> {
   readonly name: string
-  readonly #home: HomeWords
+  readonly #memory: HomeMemory
   readonly #offset: number
 
   /** @internal */
-  constructor(name: string, home: HomeWords, offset: number) {
+  constructor(name: string, memory: HomeMemory, offset: number) {
     this.name = name
-    this.#home = home
+    this.#memory = memory
     this.#offset = offset
   }
 
@@ -28,12 +28,12 @@ export class GroupSequence implements Promised<Sequence> {
   async next(count: number = 1, options?: WaitOptions): Promise<number> {
     checkAbort('next', options)
     checkTaken(count)
-    return Number(await this.#home.fetchAdd64(this.#offset, BigInt(count))) + 1
+    return Number(await this.#memory.fetchAdd64(this.#offset, BigInt(count))) + 1
   }
 
   /** The number given out last; 0 before the first. */
   async last(options?: WaitOptions): Promise<number> {
     checkAbort('last', options)
-    return Number(await this.#home.load64(this.#offset))
+    return Number(await this.#memory.load64(this.#offset))
   }
 }

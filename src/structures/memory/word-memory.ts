@@ -3,7 +3,7 @@
  *
  * A structure does nothing visible to others except through these calls. The same algorithm therefore runs on shared
  * memory (CPU atomics) and in tests that stop a process between any two calls. Structures of a group use other
- * algorithms, over `RemoteWords` (`../distributed/remote-words.ts`): a cache miss here is a round trip there.
+ * algorithms, over `GroupMemory` (`../distributed/memory/group-memory.ts`): a cache miss here is a round trip there.
  *
  * Offsets are bytes from the start of the memory. Words of 32 bits lie at multiples of 4 and are signed; those of 64
  * bits at multiples of 8.

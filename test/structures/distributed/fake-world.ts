@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { Random } from '../../../src/runtime/index.ts'
-import type { Command } from '../../../src/structures/distributed/command.ts'
-import { HomeLostError } from '../../../src/structures/distributed/errors.ts'
 import { GroupStructures } from '../../../src/structures/distributed/group-structures.ts'
-import type { RemoteWords } from '../../../src/structures/distributed/remote-words.ts'
+import type { Command } from '../../../src/structures/distributed/memory/command.ts'
+import { HomeLostError } from '../../../src/structures/distributed/memory/errors.ts'
+import type { GroupMemory } from '../../../src/structures/distributed/memory/group-memory.ts'
 
 const LINE_BYTES = 64
 const STEP_MS = 0.001
@@ -35,7 +35,7 @@ interface Posted {
  */
 export class FakeWorld {
   readonly memories: readonly Uint8Array[]
-  readonly ranks: readonly FakeWords[]
+  readonly ranks: readonly FakeMemory[]
   readonly structures: readonly GroupStructures[]
   nowMs = 1_000_000
   /** Steps so far: the clock of histories. */
@@ -64,9 +64,9 @@ export class FakeWorld {
   ) {
     this.random = new Random(seed)
     this.memories = Array.from({ length: ranks }, () => new Uint8Array(lengthBytes))
-    this.ranks = this.memories.map((_, rank) => new FakeWords(this, rank, ranks, lengthBytes))
+    this.ranks = this.memories.map((_, rank) => new FakeMemory(this, rank, ranks, lengthBytes))
     const all = homes ?? this.ranks.map(({ rank }) => rank)
-    this.structures = this.ranks.map((words) => new GroupStructures(words, all, async () => {}, segmentBytes))
+    this.structures = this.ranks.map((memory) => new GroupStructures(memory, all, async () => {}, segmentBytes))
   }
 
   /** Let everything go on until `work` is done. Fails where nothing is left that could go on. */
@@ -199,7 +199,7 @@ export class FakeWorld {
 }
 
 /** One rank of it. */
-export class FakeWords implements RemoteWords {
+export class FakeMemory implements GroupMemory {
   readonly rank: number
   readonly ranks: number
   readonly lengthBytes: number

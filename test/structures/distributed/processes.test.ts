@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { until, useRuntimeDirectory } from '../../cluster/support.ts'
 import { drawn } from '../../support/drawn.ts'
 import { Ranks } from '../../support/rank-process.ts'
-import { listKinds } from './list-histories.ts'
+import { listKinds } from './list/list-histories.ts'
 import { fixture, opened } from './opened-ranks.ts'
 
 const directory = useRuntimeDirectory()

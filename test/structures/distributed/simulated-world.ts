@@ -9,8 +9,8 @@ import {
   Stream,
 } from '../../../src/providers/index.ts'
 import { GroupStructures } from '../../../src/structures/distributed/group-structures.ts'
-import { VerbsWords } from '../../../src/structures/distributed/verbs-words.ts'
-import type { WordsRuntime } from '../../../src/structures/distributed/words-runtime.ts'
+import type { MemoryRuntime } from '../../../src/structures/distributed/verbs/memory-runtime.ts'
+import { VerbsMemory } from '../../../src/structures/distributed/verbs/verbs-memory.ts'
 import { type CompletionChannel, openDevice } from '../../../src/verbs/index.ts'
 
 /** Nobody sleeps longer, so that a wake-up that was lost is no more than a delay. */
@@ -23,7 +23,7 @@ const NEWS_NS = 2_000_000
 /** The structures of a group over simulated adapters, in virtual time. */
 export class SimulatedWorld implements Disposable {
   readonly cluster: SimulatedCluster
-  readonly ranks: readonly VerbsWords[]
+  readonly ranks: readonly VerbsMemory[]
   readonly structures: readonly GroupStructures[]
   readonly crashed: Set<number> = new Set<number>()
   #dirty = false
@@ -48,7 +48,7 @@ export class SimulatedWorld implements Disposable {
         this.#dirty = true
       })
       const ring = (to: number, home: number, place: number): void => this.#ring(rank, { to, home, place })
-      return new VerbsWords({
+      return new VerbsMemory({
         rank,
         ranks,
         device,
@@ -63,7 +63,7 @@ export class SimulatedWorld implements Disposable {
       for (const other of this.ranks)
         if (one !== other) one.connect(other.rank, other.endpointFor(one.rank), other.place)
     const all = homes ?? this.ranks.map(({ rank }) => rank)
-    this.structures = this.ranks.map((words) => new GroupStructures(words, all, async () => {}, segmentBytes))
+    this.structures = this.ranks.map((memory) => new GroupStructures(memory, all, async () => {}, segmentBytes))
   }
 
   /** A rank ends then, and the others hear of it a while later. */
@@ -88,7 +88,7 @@ export class SimulatedWorld implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const words of this.ranks) words.close()
+    for (const memory of this.ranks) memory.close()
     this.cluster.close()
   }
 
@@ -111,10 +111,10 @@ export class SimulatedWorld implements Disposable {
   }
 
   #tell(rank: number): void {
-    for (const words of this.ranks) {
-      if (this.crashed.has(words.rank)) continue
-      words.memberEnded(rank, 'it crashed')
-      this.structures[words.rank]?.settle(rank).catch(() => {})
+    for (const memory of this.ranks) {
+      if (this.crashed.has(memory.rank)) continue
+      memory.memberEnded(rank, 'it crashed')
+      this.structures[memory.rank]?.settle(rank).catch(() => {})
     }
     this.#dirty = true
   }
@@ -124,7 +124,7 @@ export class SimulatedWorld implements Disposable {
  * A program on a simulated host: it goes on when its adapter has something for it, and not while the host is paused or
  * gone.
  */
-class SimulatedRuntime implements WordsRuntime {
+class SimulatedRuntime implements MemoryRuntime {
   readonly #cluster: SimulatedCluster
   readonly #host: SimulatedHost
   readonly #stream: Stream

@@ -103,7 +103,7 @@ test('who waits for a flag is told, and an abort ends the waiting', async () => 
 
 test('each call on a word is one round trip', async () => {
   const world = new FakeWorld(2, 1)
-  const [words] = world.ranks
+  const [memory] = world.ranks
   const shared = world.structures[0]!
   const counter = await world.play(shared.counter('n'))
   const sequence = await world.play(shared.sequence('s'))
@@ -120,9 +120,9 @@ test('each call on a word is one round trip', async () => {
     [1, () => flag.lower()],
   ]
   for (const [trips, call] of calls) {
-    const before = words!.roundTrips
+    const before = memory!.roundTrips
     await world.play(call())
-    assert.equal(words!.roundTrips - before, trips, String(call))
+    assert.equal(memory!.roundTrips - before, trips, String(call))
   }
 })
 

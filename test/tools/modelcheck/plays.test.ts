@@ -81,7 +81,9 @@ test('a cell without a play is told', () => {
 
 test('plays are read as they are written, and what is none is refused', () => {
   const plays = recordOf('token')
-  assert.deepEqual(parsePlays(formatPlays(plays)), plays)
+  const text = formatPlays(plays)
+  assert.deepEqual(parsePlays(text), plays)
+  assert.ok(text.split('\n').every((line) => line.length <= 120))
   assert.throws(() => parsePlays('2 nodes: 1 dance'), /'1 dance' is nothing that can happen/)
   assert.throws(() => parsePlays('cache I/Load'), /does not begin a play/)
 })
