@@ -10,6 +10,7 @@ import {
   mustBe,
   type OptionNames,
 } from '../native/index.ts'
+import { openDevice } from '../verbs/index.ts'
 import { type ReplicaPort, ReplicaProcess, type StartReplica } from './agent/replica-process.ts'
 import { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.ts'
 import { JournalThread } from './durability/journal-thread.ts'
@@ -125,13 +126,18 @@ const PROGRAM_NS_MAX = 1e9
  * Every member of the group may open it, now or later; those of the first `replicas` ranks found it. In a group
  * that grows, it begins when `replicas` members have opened it.
  * @throws ConsensusError `ERR_AETHER_CONSENSUS_TIMEOUT` if no leader is elected in time, and
- *   `ERR_AETHER_CONSENSUS_LOG_…` for what is wrong with the directory; ArgumentError.
+ *   `ERR_AETHER_CONSENSUS_LOG_…` for what is wrong with the directory; UnsupportedError for the protocol `mu` on a device
+ *   whose rights do not hold; ArgumentError.
  */
 export async function replicate<Machine extends AnyMachine>(
   group: RegionGroup,
   options: ReplicateOptions<Machine>,
 ): Promise<Replicated<Machine>> {
   if (!(group instanceof RegionGroup)) throw mustBe('group', 'a group, as join() resolves with', group)
+  if (options?.protocol === 'mu') {
+    using device = openDevice(group.device)
+    takesRights(device, 'mu')
+  }
   return await replicateIn(group, options, (process) => ReplicaProcess.start(process))
 }
 
@@ -182,7 +188,7 @@ export async function replicateIn<Machine extends AnyMachine>(
       device: group.device,
       id: meeting.id,
       settings,
-      isByRights: takesRights(group.device, plan.protocol),
+      protocol: plan.protocol,
       founding: journal ? undefined : await foundingOf(meeting, record, founders),
       votersWanted: wanted,
       journal: journal && { port: journal.port, bell: journal.bell, recovered: journal.recovered },

@@ -4,6 +4,7 @@ import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import type { FailOver } from '../replica/fail-over.ts'
 import type { Recovered } from '../replica/journal.ts'
+import type { Protocol } from '../replica/rights.ts'
 import type { ReplicaSettings } from '../replica/settings.ts'
 
 /** What the replica's thread is started with. */
@@ -11,7 +12,7 @@ export interface ReplicaAgentData {
   readonly device: string
   readonly id: number
   readonly settings: ReplicaSettings
-  readonly isByRights: boolean
+  readonly protocol: Protocol
   readonly founding: Configuration | undefined
   readonly votersWanted: number
   /** Where its journal is written, and what it held. */

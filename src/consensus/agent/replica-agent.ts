@@ -81,11 +81,11 @@ export class ReplicaAgent implements Machine {
     this.#data = data.journal === undefined ? data : { ...data, journal: { ...data.journal, recovered: NOTHING_HELD } }
     this.#toAgent = new ByteRing(data.toAgent)
     this.#toProgram = new ByteRing(data.toProgram)
-    const { device, id, settings, isByRights, founding, votersWanted, journal } = data
+    const { device, id, settings, protocol, founding, votersWanted, journal } = data
     this.#journal = journal && new JournalPort(journal.port)
     const durability = journal && { journal: this.#journal!, recovered: journal.recovered }
     this.#replica = new Replica({
-      ...{ device, id, settings, isByRights, founding, votersWanted, durability },
+      ...{ device, id, settings, protocol, founding, votersWanted, durability },
       ...{ runtime: context.runtime, clockMs: Date.now },
       events: {
         decided: (entry) => this.#decided(entry),
@@ -201,7 +201,7 @@ export class ReplicaAgent implements Machine {
   #status(): ReplicaStatus {
     const { id, term, leaderId, isLeader, taken, durable, configuration, lags, deviating, lastFailOver } = this.#replica
     const stands = { id, term, leader: leaderId, isLeader, decided: taken, durable }
-    const { isByRights } = this.#data
+    const { isByRights } = this.#replica.memory
     return { ...stands, configuration, lags, deviating, isByRights, lastFailOver }
   }
 

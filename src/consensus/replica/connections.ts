@@ -14,6 +14,7 @@ import { HeadWord, LOOK_BYTES } from './layout.ts'
 import { OwnLink } from './own-link.ts'
 import { RECEIVES_MAX, REQUESTS_MAX, type RemoteRegion, ReplicaLink } from './replica-link.ts'
 import { ReplicaMemory } from './replica-memory.ts'
+import { type Protocol, takesRights } from './rights.ts'
 import { currentNsOf, type ReplicaSettings } from './settings.ts'
 
 const trace = traceChannel('consensus')
@@ -75,8 +76,8 @@ export interface ConnectionsOptions {
   readonly device: string
   readonly id: number
   readonly settings: ReplicaSettings
-  /** Only the leader that was granted it may write into this replica's memory. Else compare-and-swap decides. */
-  readonly isByRights: boolean
+  /** With `mu` only the leader that was granted it may write into this replica's memory. */
+  readonly protocol: Protocol
   readonly events: ConnectionsEvents
 }
 
@@ -123,7 +124,7 @@ export class Connections implements Iterable<Peer> {
     const depth = settings.frames * (REQUESTS_MAX + RECEIVES_MAX)
     this.#queue = this.#device.createCompletionQueue({ depth, channel: this.#channel })
     this.memory = new ReplicaMemory(this.domain, settings, id)
-    this.memory.isByRights = options.isByRights
+    this.memory.isByRights = takesRights(this.#device, options.protocol)
     this.selfFrame = this.memory.frameFor(id)!
     const { region, layout } = this.memory
     if (this.#device.attributes.atomics === 'global') this.#own = new OwnLink(region.bytes, layout.headBytes)
@@ -309,10 +310,10 @@ export class Connections implements Iterable<Peer> {
   /** The timeout is an exponent; 0 for ever. */
   get #terms(): { readonly timeout: number; readonly access: number } {
     const { linkLayer } = this.#device.attributes
-    const { settings, isByRights } = this.#options
+    const { settings } = this.#options
     return {
       timeout: linkLayer === 'shared-memory' ? 0 : settings.acknowledgeTimeout,
-      access: isByRights ? VISITOR : WRITER,
+      access: this.memory.isByRights ? VISITOR : WRITER,
     }
   }
 

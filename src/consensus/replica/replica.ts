@@ -17,6 +17,7 @@ import { LogHistory } from './log-history.ts'
 import { type PassedEntry, Proposer } from './proposer.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaMemory } from './replica-memory.ts'
+import type { Protocol } from './rights.ts'
 import { graceNsOf, type ReplicaSettings } from './settings.ts'
 import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
 import { CHECK_EVERY, packCheck, StateChecks } from './state-checks.ts'
@@ -58,7 +59,7 @@ export interface ReplicaOptions {
   readonly id: number
   readonly settings: ReplicaSettings
   /** How its memory is written: see `AcceptorView`. */
-  readonly isByRights: boolean
+  readonly protocol: Protocol
   /** Undefined for a replica that is not there from the start: it learns who votes. */
   readonly founding: Configuration | undefined
   /** As many voters as there should be. */
@@ -141,11 +142,11 @@ export class Replica {
   #closed = false
 
   constructor(options: ReplicaOptions) {
-    const { id, settings, founding, device, isByRights, runtime, events } = options
+    const { id, settings, founding, device, protocol, runtime, events } = options
     this.id = id
     this.#options = { ...options, durability: undefined }
     this.#connections = new Connections({
-      ...{ device, id, settings, isByRights },
+      ...{ device, id, settings, protocol },
       events: {
         say: (peer, card) => events.say(peer, card),
         message: (peer, type, bytes) => this.#message(peer, type, bytes),

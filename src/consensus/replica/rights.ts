@@ -5,7 +5,6 @@ import {
   type CompletionQueue,
   CompletionStatus,
   type Device,
-  openDevice,
   type PreparedRequest,
 } from '../../verbs/index.ts'
 
@@ -29,15 +28,13 @@ const PROBE_NS_MAX = 1_000_000_000
  * of a word may come and the rest never.
  * @throws UnsupportedError for `mu` where they do not.
  */
-export function takesRights(name: string, protocol: Protocol): boolean {
-  if (protocol === 'velos') return false
-  using device = openDevice(name)
+export function takesRights(device: Device, protocol: Protocol): boolean {
   const { linkLayer } = device.attributes
   const holds = linkLayer !== 'shared-memory' && linkLayer !== 'tcp' && linkLayer !== 'iwarp'
   if (protocol === 'auto') return holds && isWorthIt(device)
-  if (holds) return true
+  if (holds || protocol === 'velos') return protocol === 'mu'
   throw new UnsupportedError(
-    `replicate: the protocol 'mu' needs rights that hold, and those of ${name} do not: ` +
+    `replicate: the protocol 'mu' needs rights that hold, and those of ${device.name} do not: ` +
       "use an InfiniBand or RoCE device, or leave options.protocol at 'auto'",
   )
 }

@@ -71,7 +71,7 @@ for (const isLocal of [false, true])
         device: 'shm0',
         id: 1,
         settings: defaultSettings,
-        isByRights: false,
+        protocol: 'velos',
         founding: foundingConfiguration([1, 2, 3]),
       },
       ...{ votersWanted: 3, journal: undefined, snapshot: undefined, programNsMax: 1e9, spinNs: 0, isLocal },

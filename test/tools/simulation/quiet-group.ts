@@ -14,7 +14,7 @@ export function openQuietGroup(
   for (const { id } of founding.voters)
     replicas.push(
       new SimulatedReplica({
-        ...{ ...shared, id, seed: 1, founding, votersWanted, skewMs: 0, isByRights: false, clients: clientsOf(id) },
+        ...{ ...shared, id, seed: 1, founding, votersWanted, skewMs: 0, protocol: 'velos', clients: clientsOf(id) },
         say: (_, to, card) => replicas[to - 1]!.command(() => replicas[to - 1]!.replica.hear(card)),
         decided: () => 0,
         onDecided: () => undefined,

@@ -246,7 +246,7 @@ class ReplicaRun {
     const added = new SimulatedReplica({
       ...{ cluster: this.#cluster, id, disk, seed, founding, votersWanted: replicas, askAgainNs },
       settings: { ...simulatedSettings, ...sizes },
-      isByRights: isByRights(this.#plan, id),
+      protocol: isByRights(this.#plan, id) ? 'mu' : 'velos',
       skewMs: this.#says.between(0, SKEW_MS_MAX),
       clients: clientsOf(this.#plan, position),
       say: (from, to, card) => this.#say(from, to, card),

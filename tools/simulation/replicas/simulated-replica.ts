@@ -68,7 +68,7 @@ export interface SimulatedReplicaOptions {
   readonly founding: Configuration | undefined
   readonly votersWanted: number
   readonly settings: ReplicaSettings
-  readonly isByRights: boolean
+  readonly protocol: 'mu' | 'velos'
   readonly clients: readonly PlannedClient[]
   readonly askAgainNs: number
   /** How far its clock is ahead of that of the simulation. */
@@ -127,7 +127,7 @@ export class SimulatedReplica {
   #snapshotWanted = false
 
   constructor(options: SimulatedReplicaOptions) {
-    const { cluster, id, seed, disk, founding, votersWanted, settings, isByRights, clients, skewMs } = options
+    const { cluster, id, seed, disk, founding, votersWanted, settings, protocol, clients, skewMs } = options
     const durability = disk && { journal: disk, recovered: disk.recovered() }
     this.id = id
     this.#options = options
@@ -137,7 +137,7 @@ export class SimulatedReplica {
     }))
     this.replica = new Replica({
       device: `${cluster.device}/${this.host.index}`,
-      ...{ id, settings, isByRights, founding, votersWanted, durability },
+      ...{ id, settings, protocol, founding, votersWanted, durability },
       runtime: { now: () => cluster.nowNs, timers: this.#timers, random: new Random(seed + id) },
       clockMs: () => skewMs + Math.floor(cluster.nowNs / 1e6),
       events: {

@@ -50,7 +50,9 @@ export class SimulatedReplicaProcess implements ReplicaPort {
     this.#program = program
     this.#options = options
     const { onNews: _onNews, onSay: _onSay, isLocal: _isLocal, snapshot: _snapshot, ...rest } = options
-    const data = { ...rest, toAgent: this.#toAgent.buffer, toProgram: this.#toProgram.buffer, bell: -1 }
+    // Acceptors of both kinds vote together.
+    const protocol = program.host.index % 2 === 0 ? ('velos' as const) : ('mu' as const)
+    const data = { ...rest, protocol, toAgent: this.#toAgent.buffer, toProgram: this.#toProgram.buffer, bell: -1 }
     const { cluster } = program
     const context = {
       runtime: {
