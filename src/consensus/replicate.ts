@@ -126,8 +126,8 @@ const PROGRAM_NS_MAX = 1e9
  * Every member of the group may open it, now or later; those of the first `replicas` ranks found it. In a group
  * that grows, it begins when `replicas` members have opened it.
  * @throws ConsensusError `ERR_AETHER_CONSENSUS_TIMEOUT` if no leader is elected in time, and
- *   `ERR_AETHER_CONSENSUS_LOG_…` for what is wrong with the directory; UnsupportedError for the protocol `mu` on a device
- *   whose rights do not hold; ArgumentError.
+ *   `ERR_AETHER_CONSENSUS_LOG_…` for what is wrong with the directory; ArgumentError.
+ * @throws UnsupportedError For the protocol `mu` on a device whose rights do not hold.
  */
 export async function replicate<Machine extends AnyMachine>(
   group: RegionGroup,
