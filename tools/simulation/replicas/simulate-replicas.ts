@@ -141,6 +141,8 @@ class ReplicaRun {
   readonly #toldNs = new Map<SimulatedReplica, number>()
   /** Those that have ended and will begin again. */
   readonly #returning = new Set<number>()
+  /** Those that have ended for good, or do so within a moment. */
+  readonly #doomed = new Set<SimulatedReplica>()
   /** Those of which the others know that they have ended. */
   readonly #certain = new Set<number>()
 
@@ -370,6 +372,7 @@ class ReplicaRun {
     else {
       const { keeps, lingerNs, certainNs, follows } = blow
       const isEarly = certainNs !== undefined && pick % EARLY_EVERY === 0
+      this.#doomed.add(struck)
       if (isEarly) this.#endsSoon(struck)
       this.#cluster.inject({ kind: 'crash', host, atNs: isEarly ? atNs + SAY_NS_MAX : atNs, keeps, lingerNs })
       if (follows) this.#add()
@@ -457,7 +460,8 @@ class ReplicaRun {
    * now, and once it votes itself. Those that begin again are left.
    */
   #canLose(lost: SimulatedReplica): boolean {
-    const staying = [...this.#newest.values()].filter(({ id, isLive }) => isLive || this.#returning.has(id))
+    const isStaying = (each: SimulatedReplica): boolean => each.isLive && !this.#doomed.has(each)
+    const staying = [...this.#newest.values()].filter((each) => isStaying(each) || this.#returning.has(each.id))
     const left = new Set(staying.filter((each) => each !== lost).map(({ id }) => id))
     const known = staying.flatMap(({ id, replica }) => {
       const onDisk = this.#disks.get(id)?.configuration
