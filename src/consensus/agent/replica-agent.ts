@@ -59,9 +59,13 @@ export class ReplicaAgent implements Machine {
       this.#ends.forget(id as number)
       reply.resolve(this.#replica.ended(id as number))
     },
-    snapshot: (taken, reply) => {
-      const { index, bytes } = taken as { readonly index: number; readonly bytes: Uint8Array }
-      reply.resolve(this.#replica.offerSnapshot(index, bytes))
+    addToSnapshot: (added, reply) => {
+      const { part, isFirst } = added as { readonly part: Uint8Array; readonly isFirst: boolean }
+      reply.resolve(this.#replica.addToSnapshot(part, isFirst))
+    },
+    offerSnapshot: (offered, reply) => {
+      const { index, first } = offered as { readonly index: number; readonly first: Uint8Array }
+      reply.resolve(this.#replica.offerSnapshot(index, first))
     },
     transfer: (id, reply) => reply.resolve(this.#replica.transfer(id as number)),
     leave: (isPatient, reply) => this.#replica.leave(() => reply.resolve(undefined), isPatient === true),

@@ -32,7 +32,7 @@ interface ReplicaEvents {
   say(id: number, card: ReplicaCard): void
   /** What was proposed and is not decided has to be proposed again. */
   proposeAgain(): void
-  /** Take a snapshot of all entries so far, and give it to {@link Replica.offerSnapshot}. */
+  /** Take a snapshot of all entries so far: see {@link Replica.addToSnapshot}. It comes again if one is late. */
   snapshotWanted(): void
   /** Begin again from this snapshot. Entries from `index + 1` on follow. */
   restore(index: number, bytes: Uint8Array): void
@@ -292,15 +292,32 @@ export class Replica {
     }
   }
 
-  /** A snapshot of all entries up to `index`, for those that lack what is not kept any more. */
-  offerSnapshot(index: number, bytes: Uint8Array): void {
+  /**
+   * A part of a snapshot that is being taken, for those that lack what is not kept any more. Its memory is the replica's
+   * from now on. `isFirst`: what came before is of no use.
+   */
+  addToSnapshot(part: Uint8Array, isFirst: boolean): void {
+    this.#snapshots.add(part, isFirst)
+  }
+
+  /**
+   * All parts came, and `first` is before them: a snapshot of all entries up to `index`. True if there is more to do for
+   * that: call it again.
+   */
+  offerSnapshot(index: number, first: Uint8Array): boolean {
     const known = this.#configurations.findLast((each) => each.index <= index)
-    this.#asksForSnapshot = false
-    if (known === undefined) return
-    this.#hasNews = true
+    if (known === undefined) {
+      this.#asksForSnapshot = false
+      this.#snapshots.drop()
+      return false
+    }
     const head = { index, term: this.#beginTerm, configuration: known.configuration }
-    this.#snapshots.keep(head, bytes)
-    if (this.#isJournalLong) this.#durable?.snapshot(head, bytes, this.#history.last)
+    const parts = this.#snapshots.offerParts(head, first)
+    if (parts === undefined) return true
+    this.#asksForSnapshot = false
+    this.#hasNews = true
+    if (this.#isJournalLong) this.#durable?.snapshot(head, parts, this.#history.last)
+    return false
   }
 
   /** That number of records of the journal is on the disk. */
@@ -489,7 +506,7 @@ export class Replica {
       if (offer.index <= this.#history.last || this.#leader !== undefined) return
       const { last } = this.#history
       this.#begin(offer, bytes)
-      this.#durable?.snapshot(offer, bytes, last)
+      this.#durable?.snapshot(offer, [bytes], last)
       this.#publishTaken()
       trace.publish(TraceLevel.Info, 'restored', () => ({ replica: this.id, index: offer.index }))
       this.#hasNews = true

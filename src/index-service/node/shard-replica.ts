@@ -232,6 +232,7 @@ export class ShardReplica implements ShardPort {
           },
           // No one asks for them, and they may be long.
           changesKept: 0,
+          stateParts: () => shard.stateParts(),
           ...(directory === undefined ? {} : { directory }),
           ...(signal === undefined ? {} : { signal }),
         },

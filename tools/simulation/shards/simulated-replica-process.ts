@@ -135,8 +135,12 @@ export class SimulatedReplicaProcess implements ReplicaPort {
     this.#tell('ended', id)
   }
 
-  offerSnapshot(index: number, bytes: Uint8Array): void {
-    this.#tell('snapshot', { index, bytes })
+  async addToSnapshot(part: Uint8Array, isFirst: boolean): Promise<void> {
+    await this.#command('addToSnapshot', { part, isFirst })
+  }
+
+  async offerSnapshot(index: number, first: Uint8Array): Promise<boolean> {
+    return (await this.#command('offerSnapshot', { index, first })) as boolean
   }
 
   async transfer(id: number): Promise<boolean> {
