@@ -21,7 +21,7 @@ import { CommandRandom } from './random.ts'
 import { ShardScratch } from './scratch.ts'
 import { CallReader } from './shard-codec.ts'
 import type { Call, PackedCalls, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
-import { SnapshotCut } from './snapshot-cut.ts'
+import { type CutStep, SnapshotCut } from './snapshot-cut.ts'
 import { SnapshotReader, type SnapshotWriter } from './snapshot-stream.ts'
 import { chooseVictims, type EvictionRule } from './victims.ts'
 import { type Waiter, Waiters } from './waiters.ts'
@@ -263,13 +263,13 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   /** The same while commands are applied. There is one at a time: it ends the one before. */
-  stateParts(): StateParts {
+  stateParts(step?: CutStep): StateParts {
     this.#cut?.end()
-    this.#cut = this.#cutNow(this.#watching)
+    this.#cut = this.#cutNow(this.#watching, step)
     return this.#cut
   }
 
-  #cutNow(watching: Watching | undefined): SnapshotCut {
+  #cutNow(watching: Watching | undefined, step?: CutStep): SnapshotCut {
     const encodeHead = (writer: SnapshotWriter): void => {
       writer.count(SNAPSHOT_VERSION)
       writer.f64(this.#index)
@@ -277,7 +277,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
       this.#waiters.encode(writer)
     }
     const [databases, records, index] = [this.#databases, this.#records, this.#index]
-    return new SnapshotCut({ databases, records, index, watching, encodeHead })
+    return new SnapshotCut({ databases, records, index, watching, encodeHead, step })
   }
 
   restore(chunks: readonly Uint8Array[]): void {

@@ -7,9 +7,18 @@ import { keyOfRecord, RecordKeys, spaceOfRecord, versionOf } from './record-form
 import { RecordWalk } from './snapshot-records.ts'
 import { SnapshotWriter } from './snapshot-stream.ts'
 
-/** A step ends when it has written as much, or that many keys and elements one by one. */
-const STEP_BYTES = 262_144
-const STEP_COUNT = 512
+/** When a step ends. */
+export interface CutStep {
+  /** It has written as much. */
+  readonly bytes: number
+  /** It has written that many keys and elements one by one. */
+  readonly count: number
+  /** Of the table, in a row. */
+  readonly buckets: number
+}
+
+/** A millisecond or two. */
+const STEP: CutStep = { bytes: 262_144, count: 512, buckets: 512 }
 /** Chunks that a step gives at the end, when there are only such. */
 const CHUNKS_MAX = 4
 
@@ -22,6 +31,7 @@ export interface SnapshotCutOptions {
   readonly watching: Watching | undefined
   /** Write what comes before the databases. */
   readonly encodeHead: (writer: SnapshotWriter) => void
+  readonly step?: CutStep | undefined
 }
 
 /** A collection that is written in parts. */
@@ -51,6 +61,7 @@ export class SnapshotCut implements ChangeWatch {
   readonly #records: Records
   readonly #index: number
   readonly #watching: Watching | undefined
+  readonly #stepMax: CutStep
   /** Of databases by space, as they were. */
   readonly #numbers: readonly number[]
   readonly #writer = new SnapshotWriter()
@@ -66,16 +77,18 @@ export class SnapshotCut implements ChangeWatch {
   #rest: Uint8Array[] | undefined
   #isGivenUp = false
 
-  constructor({ databases, records, index, watching, encodeHead }: SnapshotCutOptions) {
+  constructor({ databases, records, index, watching, encodeHead, step = STEP }: SnapshotCutOptions) {
     this.#databases = databases
     this.#records = records
     this.#index = index
     this.#watching = watching
+    this.#stepMax = step
     this.#numbers = Array.from({ length: SPACES }, (_, space) => databases.dbOf(space) + 1)
     encodeHead(this.#writer)
     databases.encodeSwaps(this.#writer)
     this.#walk = new RecordWalk({
       ...{ records, writer: this.#writer, versionMax: index, numbers: this.#numbers },
+      bucketsMax: step.buckets,
       write: (record) => this.#walked(record),
     })
     if (watching === undefined) return
@@ -139,8 +152,9 @@ export class SnapshotCut implements ChangeWatch {
   // ---------------------------------------------------------------------------------------------------------------
 
   #step(): void {
-    const end = this.#writer.lengthBytes + STEP_BYTES
-    for (let left = STEP_COUNT; left > 0 && this.#writer.lengthBytes < end; ) {
+    const { bytes, count } = this.#stepMax
+    const end = this.#writer.lengthBytes + bytes
+    for (let left = count; left > 0 && this.#writer.lengthBytes < end; ) {
       if (this.#long.length > 0) {
         this.#partOfLong()
         left -= 1

@@ -19,8 +19,7 @@ import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 const FAST_MIN = 4
 const SLOW_COUNT = 8
 
-/** Buckets that are looked at in a row, and as how many records they count. */
-const BUCKETS_MAX = 512
+/** Records that buckets count as which were looked at in a row. */
 const BUCKETS_COUNT = 64
 
 export interface RecordWalkOptions {
@@ -28,6 +27,8 @@ export interface RecordWalkOptions {
   readonly writer: SnapshotWriter
   /** Newer strings are left out. */
   readonly versionMax: number
+  /** Buckets that are looked at in a row. */
+  readonly bucketsMax: number
   /** For each space, the number of its database plus 1. */
   readonly numbers: readonly number[]
   /** Gets the key of a record that is not written together with others. It may be that of a field. */
@@ -56,8 +57,7 @@ export class RecordWalk {
 
   /** Go on. Returns about how many records were looked at one by one. */
   step(): number {
-    const { records, writer, versionMax, numbers, write } = this.#options
-    const options = { versionMax, numbers, bucketsMax: BUCKETS_MAX }
+    const { records, writer, write, ...options } = this.#options
     const packed = records.packStrings?.(this.#cursor, writer.room, options) ?? nonePacked(this.#cursor)
     writer.filled(packed.lengthBytes)
     this.#cursor = packed.cursor
