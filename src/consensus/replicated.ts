@@ -624,7 +624,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     for (let part = this.#nextPart(); part !== undefined; part = this.#nextPart()) {
       if (part === 'again') isFirst = true
       else if (part !== 'later') {
-        await process.addToSnapshot(part, isFirst)
+        await process.addToSnapshot(part, this.#taking!.index, isFirst)
         isFirst = false
       }
       await nextTurn()

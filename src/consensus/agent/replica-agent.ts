@@ -26,6 +26,13 @@ const BACKLOG_BYTES_MAX = 16 * 2 ** 20
 const NOTHING = new Uint8Array()
 const NOTHING_HELD: Recovered = { promise: 0, decided: 0, snapshot: undefined, entries: [] }
 
+/** Of a snapshot that is being taken. */
+interface SnapshotPartAdded {
+  readonly part: Uint8Array
+  readonly index: number
+  readonly isFirst: boolean
+}
+
 export class ReplicaAgent implements Machine {
   readonly #context: AgentContext
   readonly #data: ReplicaAgentData
@@ -60,8 +67,8 @@ export class ReplicaAgent implements Machine {
       reply.resolve(this.#replica.ended(id as number))
     },
     addToSnapshot: (added, reply) => {
-      const { part, isFirst } = added as { readonly part: Uint8Array; readonly isFirst: boolean }
-      reply.resolve(this.#replica.addToSnapshot(part, isFirst))
+      const { part, index, isFirst } = added as SnapshotPartAdded
+      reply.resolve(this.#replica.addToSnapshot(part, index, isFirst))
     },
     offerSnapshot: (offered, reply) => {
       const { index, first } = offered as { readonly index: number; readonly first: Uint8Array }

@@ -203,8 +203,8 @@ export class ReplicaProcess {
   }
 
   /** See `Replica.addToSnapshot`. The memory of `part` is the agent's from now on. */
-  async addToSnapshot(part: Uint8Array<ArrayBuffer>, isFirst: boolean): Promise<void> {
-    await this.#agent!.command('addToSnapshot', { part, isFirst }, [part.buffer])
+  async addToSnapshot(part: Uint8Array<ArrayBuffer>, index: number, isFirst: boolean): Promise<void> {
+    await this.#agent!.command('addToSnapshot', { part, index, isFirst }, [part.buffer])
   }
 
   /** See `Replica.offerSnapshot`. */

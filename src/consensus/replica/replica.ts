@@ -78,6 +78,8 @@ const STAGGER_TICKS = 6
 const CERTAIN_STAGGER_TICKS = 1
 /** A replica that lacks entries is offered a snapshot again after this number of ticks. */
 const OFFER_TICKS = 4
+/** How long what follows on a snapshot is held for those who get it. */
+const HOLD_NS = 10_000_000_000
 /** A voter of whose process nothing was heard for this number of ticks, since this replica leads, does not come. */
 const ABSENT_TICKS = 400
 /** The least time between two looks at an acceptor that has no room. */
@@ -126,6 +128,7 @@ export class Replica {
   /** It says nothing before: see `graceNsOf`. */
   #reportsFromNs = Number.NEGATIVE_INFINITY
   #asksForSnapshot = false
+  #heldUntilNs = 0
   #closed = false
 
   constructor(options: ReplicaOptions) {
@@ -294,10 +297,11 @@ export class Replica {
 
   /**
    * A part of a snapshot that is being taken, for those that lack what is not kept any more. Its memory is the replica's
-   * from now on. `isFirst`: what came before is of no use.
+   * from now on. `index`: that of its last entry. `isFirst`: what came before is of no use.
    */
-  addToSnapshot(part: Uint8Array, isFirst: boolean): void {
+  addToSnapshot(part: Uint8Array, index: number, isFirst: boolean): void {
     this.#snapshots.add(part, isFirst)
+    this.#hold(index)
   }
 
   /**
@@ -316,6 +320,7 @@ export class Replica {
     if (parts === undefined) return true
     this.#asksForSnapshot = false
     this.#hasNews = true
+    this.#hold(index)
     if (this.#isJournalLong) this.#durable?.snapshot(head, parts, this.#history.last)
     return false
   }
@@ -570,8 +575,16 @@ export class Replica {
     const offer = this.#snapshots.offer
     const againNs = OFFER_TICKS * settings.tickNs
     if (offer === undefined || offer.index < this.#history.base) this.#options.events.snapshotWanted()
-    else if (link?.isUp === true && this.#snapshots.mayOffer(id, runtime.now(), againNs))
+    else if (link?.isUp === true && this.#snapshots.mayOffer(id, runtime.now(), againNs)) {
+      this.#hold(offer.index)
       link.send(MessageType.Snapshot, Buffer.from(JSON.stringify(offer)))
+    }
+  }
+
+  /** A snapshot takes a while, and so does its way: those who get it go on with what is kept here. */
+  #hold(index: number): void {
+    this.#history.held = index
+    this.#heldUntilNs = this.#options.runtime.now() + HOLD_NS
   }
 
   // ---- who leads
@@ -588,6 +601,7 @@ export class Replica {
     this.#connections.mend()
     this.#compare()
     this.#shortenJournal()
+    if (runtime.now() > this.#heldUntilNs) this.#history.held = undefined
     this.#tryToLeave()
     this.#hasNews = true
     if (this.#leader === undefined) this.#considerLeading()

@@ -135,8 +135,8 @@ export class SimulatedReplicaProcess implements ReplicaPort {
     this.#tell('ended', id)
   }
 
-  async addToSnapshot(part: Uint8Array, isFirst: boolean): Promise<void> {
-    await this.#command('addToSnapshot', { part, isFirst })
+  async addToSnapshot(part: Uint8Array, index: number, isFirst: boolean): Promise<void> {
+    await this.#command('addToSnapshot', { part, index, isFirst })
   }
 
   async offerSnapshot(index: number, first: Uint8Array): Promise<boolean> {
