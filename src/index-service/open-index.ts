@@ -62,8 +62,8 @@ export interface OpenIndexOptions {
    */
   readonly thread?: 'own' | 'program'
   /**
-   * How long that looks for work before it sleeps, in milliseconds: see `replicate`. A write is then answered sooner, at
-   * the cost of a processor. Default 0.
+   * How long that looks for work before it sleeps, in milliseconds: see `replicate`. A write is then answered sooner,
+   * at the cost of a processor. Default 0.
    */
   readonly spinMs?: number
   /** Calls that take at least as long are noted for {@link Index.slowLog}; Infinity: none are. Default 10. */

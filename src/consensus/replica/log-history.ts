@@ -8,7 +8,7 @@ const HELD_FACTOR = 4
 
 /** The decided entries that a replica keeps: from some index on, without gaps. */
 export class LogHistory {
-  /** Whoever gets a snapshot of this index needs what follows. Undefined: no one does. */
+  /** A replica that gets a snapshot of this index needs what follows. Undefined: none gets one. */
   held: number | undefined
   readonly #bytesMax: number
   #entries: Entry[] = []

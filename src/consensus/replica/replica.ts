@@ -296,8 +296,8 @@ export class Replica {
   }
 
   /**
-   * A part of a snapshot that is being taken, for those that lack what is not kept any more. Its memory is the replica's
-   * from now on. `index`: that of its last entry. `isFirst`: what came before is of no use.
+   * A part of a snapshot that is being taken, for those that lack what is not kept any more. Its memory is the
+   * replica's from now on. `index`: that of its last entry. `isFirst`: what came before is of no use.
    */
   addToSnapshot(part: Uint8Array, index: number, isFirst: boolean): void {
     this.#snapshots.add(part, isFirst)
@@ -305,8 +305,8 @@ export class Replica {
   }
 
   /**
-   * All parts came, and `first` is before them: a snapshot of all entries up to `index`. True if there is more to do for
-   * that: call it again.
+   * All parts came, and `first` is before them: a snapshot of all entries up to `index`. True if there is more to do
+   * for that: call it again.
    */
   offerSnapshot(index: number, first: Uint8Array): boolean {
     const known = this.#configurations.findLast((each) => each.index <= index)

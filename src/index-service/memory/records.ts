@@ -49,7 +49,7 @@ export interface StringsPacked {
   readonly count: number
   /** Behind them. */
   readonly cursor: number
-  /** Why it has stopped: there are no more, the next find no room, something else than strings follows, or so many. */
+  /** Why it stopped: no more records, no room for the next, one that is no string, or enough buckets. */
   readonly stop: 'end' | 'room' | 'other' | 'buckets'
 }
 
@@ -96,7 +96,7 @@ export interface Records {
   packStrings?(cursor: number, target: Uint8Array, options: PackOptions): StringsPacked
   /** Set while a snapshot is taken. */
   unpacked?: Unpacked | undefined
-  /** A scan at that cursor has passed the key, whether it is there or not. Absent: a scan lasts while nothing changes. */
+  /** A scan at that cursor has passed the key, whether it is there or not. Absent: no change may come during a scan. */
   isPassed?(key: Uint8Array, cursor: number): boolean
   /** Readers from outside see what `change` does as one change. Absent: there are none. */
   together?<T>(change: () => T): T

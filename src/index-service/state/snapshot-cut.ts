@@ -51,7 +51,8 @@ interface LongKey {
  * - What the walk has not passed is written before it changes, to `beside`, unless it is newer.
  * - A collection may be changed by each command that looks at it, so it is written when it is first looked at. It is
  *   remembered, as it may stay what it was.
- * - A long collection is not written at once. It notes what it has, and keeps of that what changes before it is written.
+ * - A long collection is not written at once. It notes what it has, and keeps of that what changes before it is
+ *   written.
  * - When all keys are removed, the rest cannot be written in time. So the cut is given up; the next one has little.
  *
  * Nothing of that is in the log or counts as used memory: other replicas take no snapshot at that time.

@@ -1,6 +1,6 @@
 /**
- * The elements of an array as they were, while the array goes on changing: one that is about to be replaced or removed
- * is kept until it was taken. So what is kept is never more than what was not taken yet.
+ * The elements of an array as they were, while the array changes: copy-on-write. One that is about to be replaced or
+ * removed is kept until it was taken. So no more is kept than is left to take.
  */
 export class KeptSlots<T> {
   readonly #slots: readonly T[]
