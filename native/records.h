@@ -60,6 +60,14 @@ inline uint32_t hashOf(const uint8_t* bytes, size_t length, uint32_t seed) {
   return hash ^ (hash >> 16);
 }
 
+// A cursor goes through hashes in the order of their reversed bits: RecordTable.scan.
+inline uint32_t reversedBits(uint32_t bits) {
+  bits = ((bits >> 1) & 0x55555555) | ((bits & 0x55555555) << 1);
+  bits = ((bits >> 2) & 0x33333333) | ((bits & 0x33333333) << 2);
+  bits = ((bits >> 4) & 0x0f0f0f0f) | ((bits & 0x0f0f0f0f) << 4);
+  return __builtin_bswap32(bits);
+}
+
 inline uint32_t minuteOf(double nowMs) { return static_cast<uint32_t>(static_cast<uint64_t>(nowMs / 60000)) & 0xffffff; }
 
 // As UseMarks.use.

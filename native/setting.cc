@@ -56,7 +56,9 @@ struct RecordRoom {
 
 class Strings {
  public:
-  Strings(Records& records, RecordRoom& room, double version) : records_(records), room_(room) {
+  // `cut`: strings of that version and older are left to others, up to where the cursor of a snapshot has come.
+  Strings(Records& records, RecordRoom& room, double version, double cut, uint32_t cursor)
+      : records_(records), room_(room), cut_(cut), passed_(reversedBits(cursor)) {
     head_[0] = kString;
     memcpy(head_ + 1, &version, sizeof version);
     // It does not expire.
@@ -74,7 +76,7 @@ class Strings {
     Bytes old;
     uint32_t* slot = nullptr;
     const Found found = records_.find(name, nameLength, &old, &slot);
-    if (found == Found::Unknown || (found == Found::Yes && !isPlain(old))) return false;
+    if (found == Found::Unknown || (found == Found::Yes && (!isPlain(old) || isWanted(old, slot[0])))) return false;
     // Tuples are kept in order, too.
     if (found == Found::No && (room_.added == room_.addedMost || (key.length > 0 && key.data[0] == 0))) return false;
     const size_t length = kRecordHeadBytes + nameLength + kHeadBytes + value.length;
@@ -111,8 +113,17 @@ class Strings {
     return expiresMs == 0;
   }
 
+  // A snapshot that is being taken wants it as it is, and has not come to it.
+  bool isWanted(Bytes record, uint32_t hash) const {
+    double version;
+    memcpy(&version, record.data + 1, sizeof version);
+    return version <= cut_ && reversedBits(hash) >= passed_;
+  }
+
   Records& records_;
   RecordRoom& room_;
+  double cut_;
+  uint32_t passed_;
   uint8_t head_[kHeadBytes];
   uint8_t space_;
 };
@@ -135,7 +146,8 @@ static bool setOne(CallBytes& calls, Strings& strings) {
 
 // Numbers of a call: src/native/addon.ts names them.
 constexpr size_t kOffset = 0, kCalls = 1, kVersion = 2, kSetNowMs = 3, kPlace = 4, kEnd = 5, kReleased = 6;
-constexpr size_t kSetSparePlace = 7, kSetSpares = 8, kSetAdded = 9, kSetNumbers = 10;
+constexpr size_t kSetSparePlace = 7, kSetSpares = 8, kSetAdded = 9, kSetCut = 10, kSetCursor = 11;
+constexpr size_t kSetNumbers = 12;
 
 static bool isBelow(double value, double bound) { return value >= 0 && value <= bound; }
 
@@ -152,7 +164,7 @@ static napi_value SetStrings(napi_env env, napi_callback_info info) {
   if (!isBelow(of[kOffset], static_cast<double>(bytes.length)) || !isBelow(of[kCalls], INT32_MAX) ||
       !isBelow(of[kPlace], UINT32_MAX) || !isBelow(of[kEnd], UINT32_MAX) || of[kPlace] > of[kEnd] ||
       !isBelow(of[kSetSparePlace], UINT32_MAX) || !isBelow(of[kSetSpares], kBucketsPerSegment) ||
-      !isBelow(of[kSetAdded], UINT32_MAX))
+      !isBelow(of[kSetAdded], UINT32_MAX) || !isBelow(of[kSetCursor], UINT32_MAX))
     return throwArgument(env, "numbers", "numbers must name a part of calls, and room for records");
   Records records(env, arguments.at(0), of[kSetNowMs]);
   if (!records.isTable()) return throwArgument(env, "chunks", "chunks must begin with that of a table");
@@ -162,7 +174,7 @@ static napi_value SetStrings(napi_env env, napi_callback_info info) {
   room.released = released;
   room.spares = {static_cast<uint32_t>(of[kSetSparePlace]), static_cast<uint32_t>(of[kSetSpares])};
   room.addedMost = static_cast<uint32_t>(of[kSetAdded]);
-  Strings strings(records, room, of[kVersion]);
+  Strings strings(records, room, of[kVersion], of[kSetCut], static_cast<uint32_t>(of[kSetCursor]));
   CallBytes calls(bytes, static_cast<size_t>(of[kOffset]));
   const auto most = static_cast<int32_t>(of[kCalls]);
   int32_t done = 0;

@@ -68,8 +68,9 @@ class SnapshotBytes {
 // Numbers of the calls: src/native/addon.ts names them.
 constexpr size_t kSnapshotFrom = 0, kAddMost = 1, kAddNowMs = 2, kRoomPlace = 3, kRoomEnd = 4, kSparePlace = 5, kSpares = 6;
 constexpr size_t kAddedTo = 7, kAddNumbers = kAddedTo + kSnapshotDatabases;
-constexpr size_t kPackCursor = 1, kPackStop = 2, kPackNumbers = 3;
-enum Stop { kAtOther = 0, kAtRoom = 1, kAtEnd = 2 };
+constexpr size_t kPackCursor = 1, kPackStop = 2, kPackVersion = 3, kPackBuckets = 4, kPackSpaces = 5;
+constexpr size_t kPackNumbers = kPackSpaces + kSnapshotDatabases;
+enum Stop { kAtOther = 0, kAtRoom = 1, kAtEnd = 2, kAtBuckets = 3 };
 
 // Puts records that are not there into a table that no one reads meanwhile.
 class Filling {
@@ -170,26 +171,19 @@ static napi_value CountStrings(napi_env env, napi_callback_info info) {
   return makeSmall(env, count);
 }
 
-// A cursor goes through hashes in the order of their reversed bits: RecordTable.scan.
-static uint32_t reversed(uint32_t bits) {
-  bits = ((bits >> 1) & 0x55555555) | ((bits & 0x55555555) << 1);
-  bits = ((bits >> 2) & 0x33333333) | ((bits & 0x33333333) << 2);
-  bits = ((bits >> 4) & 0x0f0f0f0f) | ((bits & 0x0f0f0f0f) << 4);
-  return __builtin_bswap32(bits);
-}
-
 static uint32_t cursorAfter(uint32_t cursor, uint32_t bucket, uint32_t buckets) {
   const uint32_t half = 1U << (31 - __builtin_clz(buckets));
   const uint32_t mask = bucket >= half || bucket < buckets - half ? half * 2 - 1 : half - 1;
-  return reversed(reversed(cursor | ~mask) + 1);
+  return reversedBits(reversedBits(cursor | ~mask) + 1);
 }
 
 class Packing {
  public:
-  Packing(Records& records, Bytes target, size_t at) : records_(records), target_(target), at_(at) {
-    for (size_t space = 0; space < kSpaces; space++) numberOf_[space] = 0;
-    for (size_t database = 0; database < kSnapshotDatabases; database++)
-      numberOf_[records.spaceOf(database) % kSpaces] = static_cast<uint8_t>(database + 1);
+  // `numbers`: of the databases by space. Newer records than those of `versionMax` were not there at the cut.
+  Packing(Records& records, Bytes target, size_t at, double versionMax, const double* numbers)
+      : records_(records), target_(target), at_(at), versionMax_(versionMax) {
+    for (size_t space = 0; space < kSpaces; space++)
+      numberOf_[space] = space < kSnapshotDatabases ? static_cast<uint8_t>(numbers[space]) : 0;
   }
 
   size_t at() const { return at_; }
@@ -233,6 +227,9 @@ class Packing {
     const uint8_t* value = key + keyBytes;
     const uint8_t number = numberOf_[key[0] >> kSpaceShift];
     if (valueBytes < kHeadBytes || value[0] != kString || number == 0) return false;
+    double version;
+    memcpy(&version, value + 1, sizeof version);
+    if (version > versionMax_) return true;
     isFull_ = target_.length - at_ < 2 + 2 * kVarintBytesMax + keyBytes + valueBytes;
     if (isFull_) return false;
     target_.data[at_++] = number;
@@ -256,6 +253,7 @@ class Packing {
   Records& records_;
   Bytes target_;
   size_t at_;
+  double versionMax_;
   int32_t count_ = 0;
   bool isFull_ = false;
   uint8_t numberOf_[kSpaces];
@@ -271,20 +269,25 @@ static napi_value PackStrings(napi_env env, napi_callback_info info) {
   double* of = numbers.data;
   if (!isNumberWithin(of[kSnapshotFrom], static_cast<double>(target.length)) || !isNumberWithin(of[kPackCursor], UINT32_MAX))
     return throwArgument(env, "numbers", "numbers must name a place in target, and a cursor");
+  for (size_t space = 0; space < kSnapshotDatabases; space++)
+    if (!isNumberWithin(of[kPackSpaces + space], kSnapshotDatabases))
+      return throwArgument(env, "numbers", "numbers must have the number of a database for each space");
   Records records(env, arguments.at(0), 0);
   if (!records.isTable()) return throwArgument(env, "chunks", "chunks must begin with that of a table");
-  Packing packing(records, target, static_cast<size_t>(of[kSnapshotFrom]));
+  Packing packing(records, target, static_cast<size_t>(of[kSnapshotFrom]), of[kPackVersion], of + kPackSpaces);
   auto cursor = static_cast<uint32_t>(of[kPackCursor]);
-  bool isWhole = false;
-  while (!isWhole) {
+  double left = of[kPackBuckets];
+  bool isWhole = false, isStopped = false;
+  for (; !isWhole && left > 0; left--) {
     const uint32_t bucket = records.bucketOf(cursor);
-    if (!packing.bucket(bucket)) break;
+    isStopped = !packing.bucket(bucket);
+    if (isStopped) break;
     cursor = cursorAfter(cursor, bucket, records.buckets());
     isWhole = cursor == 0;
   }
   of[kSnapshotFrom] = static_cast<double>(packing.at());
   of[kPackCursor] = cursor;
-  of[kPackStop] = isWhole ? kAtEnd : packing.isFull() ? kAtRoom : kAtOther;
+  of[kPackStop] = isWhole ? kAtEnd : !isStopped ? kAtBuckets : packing.isFull() ? kAtRoom : kAtOther;
   return makeSmall(env, packing.count());
 }
 

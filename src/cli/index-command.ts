@@ -12,6 +12,7 @@ import { UsageError } from './usage-error.ts'
 const table = {
   address: { type: 'string' },
   merge: { type: 'boolean', default: false },
+  reset: { type: 'boolean', default: false },
   count: { type: 'string', default: '20' },
   for: { type: 'string', default: '1000' },
   separator: { type: 'string', default: ':' },
@@ -20,7 +21,7 @@ const table = {
 } as const
 
 const help = `Usage: aether index show [NAME] [--address HOST:PORT] [--json]
-       aether index slow [NAME] [--count N] [--address HOST:PORT] [--json]
+       aether index slow [NAME] [--count N] [--reset] [--address HOST:PORT] [--json]
        aether index hot [NAME] [--for MS] [--count N] [--address HOST:PORT] [--json]
        aether index sizes [NAME] [--separator TEXT] [--depth N] [--count N] [--address HOST:PORT] [--json]
        aether index backup FILE [NAME] [--address HOST:PORT]
@@ -30,7 +31,8 @@ Looks after an index that 'aether serve' or openIndex serves. NAME is 'index' if
 
   show      a line for each node: the shards that it leads and holds, keys, memory, keys that were evicted,
             and calls that took long.
-  slow      the calls that took 10 ms or longer, or what openIndex or CONFIG SET says: the latest first.
+  slow      the calls that took 10 ms or longer, or what --slow-ms of 'aether serve', openIndex or CONFIG SET
+            says: the latest first. With --reset the nodes then forget them.
   hot       the keys that are used most in the next second, or in --for MS.
   sizes     how many keys begin alike, and what they take: the largest first. The index is in use meanwhile.
   backup    writes all keys of all databases to FILE while the index is in use. What FILE says of the keys of one shard
@@ -44,6 +46,7 @@ Options:
   --for MS              how long uses are counted; default: 1000
   --separator TEXT      where parts of keys end; default: ':'. Those of tuples are their own
   --depth N             how many parts a prefix has; default: 1
+  --reset               what 'slow' has shown is forgotten
   --merge               keys of FILE take the place of keys of the same names, and others stay
   --json                print what is shown as one JSON document
 
@@ -91,7 +94,9 @@ export const indexCommand: Command = {
     const screen = new Screen(process.stdout)
     if (word === 'show') print(await index.nodes(), json, (nodes) => showNodes(nodes, screen))
     else if (word === 'slow')
-      print((await index.slowLog()).slice(0, count), json, (calls) => showSlowCalls(calls, screen))
+      print((await index.slowLog({ reset: values.reset })).slice(0, count), json, (calls) =>
+        showSlowCalls(calls, screen),
+      )
     else if (word === 'hot')
       print(await index.hotKeys({ forMs, count, timeoutMs: forMs + HOT_GRACE_MS }), json, (keys) =>
         showHotKeys(keys, screen),

@@ -18,6 +18,7 @@ const table = {
   memory: { type: 'string', default: '1GiB' },
   policy: { type: 'string', default: 'noeviction' },
   listen: { type: 'string' },
+  'slow-ms': { type: 'string', default: '10' },
   seeds: { type: 'string' },
   'secret-file': { type: 'string' },
   ...doorOptions,
@@ -46,6 +47,7 @@ Options:
   --seeds A:P,B:P    addresses at which the processes of several machines meet: one of each machine, the same for all.
                      The index can begin when each of these machines is up, whether or not it serves
   --secret-file F    the secret that they show each other (default AETHER_SECRET_FILE); the same file everywhere
+  --slow-ms N        calls that take N milliseconds or longer are noted, for 'aether index slow' (default 10)
   --listen HOST:PORT take clients of other machines there (default with --seeds: any free port)
 
 ${doorHelp}
@@ -81,6 +83,7 @@ export const serveCommand: Command = {
     if (replicas % 2 === 0) throw new ArgumentError('--replicas', `--replicas must be odd, not ${replicas}`)
     const shards = integerOption('serve', '--shards', values.shards, 1, 256)
     const memoryBytes = parseSize(values.memory as `${number}MiB`, '--memory')
+    const slowMs = integerOption('serve', '--slow-ms', values['slow-ms'], 0, 3_600_000)
     const { directory, listen, seeds, 'secret-file': secretFile } = values
     const policy = oneOf('--policy', values.policy, EVICTION_POLICIES)
     const append = oneOf('--append', values.append, APPEND_POLICIES)
@@ -109,6 +112,7 @@ export const serveCommand: Command = {
       policy,
       append,
       thread: 'program',
+      slowMs,
       signal,
       timeoutMs: Number.POSITIVE_INFINITY,
       ...(directory === undefined ? {} : { directory }),

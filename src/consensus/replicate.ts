@@ -17,7 +17,7 @@ import { JournalThread } from './durability/journal-thread.ts'
 import { ConsensusError } from './errors.ts'
 import { foundAlone, foundFixed, isFounder, logOf, VoterRecord } from './founding.ts'
 import type { MachineFormats } from './machine/formats.ts'
-import type { AnswerOf, AnyMachine, CommandOf } from './machine/machine.ts'
+import type { AnswerOf, AnyMachine, CommandOf, StateParts } from './machine/machine.ts'
 import { Meeting } from './meeting.ts'
 import type { Configuration } from './replica/configuration.ts'
 import { PROTOCOLS, takesRights } from './replica/rights.ts'
@@ -84,6 +84,8 @@ export interface ReplicateOptions<Machine extends AnyMachine> {
   readonly formats?: MachineFormats
   /** @internal How many changes are kept for `changes()`. Default 4,096. */
   readonly changesKept?: number
+  /** @internal The state of the machine while commands are applied, in place of its `snapshot()`. */
+  readonly stateParts?: () => StateParts
 }
 
 const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
@@ -104,6 +106,7 @@ const optionNames: OptionNames<ReplicateOptions<AnyMachine>> = {
   expectsLog: true,
   formats: true,
   changesKept: true,
+  stateParts: true,
 }
 
 const DEFAULT_REPLICAS = 3
@@ -165,6 +168,7 @@ export async function replicateIn<Machine extends AnyMachine>(
     answerCodec: plan.answerCodec,
     sessionMs: plan.sessionMs,
     changesKept: plan.changesKept,
+    stateParts: plan.stateParts,
     formats: plan.formats,
     cellBytes: settings.cellBytes,
     rankOf: (id) => meeting.rankOf(id),
@@ -275,7 +279,10 @@ function onceFounder(group: ReplicaGroup, meeting: Meeting, founders: readonly n
 }
 
 type Plan<Machine extends AnyMachine> = Required<
-  Omit<ReplicateOptions<Machine>, 'signal' | 'directory' | 'founders' | 'answerCodec' | 'changesKept' | 'formats'>
+  Omit<
+    ReplicateOptions<Machine>,
+    'signal' | 'directory' | 'founders' | 'answerCodec' | 'changesKept' | 'formats' | 'stateParts'
+  >
 > & {
   readonly answerCodec: Codec<AnswerOf<Machine>> | undefined
   readonly directory: string | undefined
@@ -283,6 +290,7 @@ type Plan<Machine extends AnyMachine> = Required<
   readonly signal: AbortSignal | undefined
   readonly changesKept: number | undefined
   readonly formats: MachineFormats | undefined
+  readonly stateParts: (() => StateParts) | undefined
 }
 
 function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>): Plan<Machine> {
@@ -305,6 +313,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     expectsLog = false,
     changesKept,
     formats,
+    stateParts,
   } = (options ?? {}) as ReplicateOptions<Machine>
   checkText('options.name', name)
   checkFunction('options.machine', machine, 'which makes the state machine')
@@ -338,6 +347,7 @@ function planOf<Machine extends AnyMachine>(options: ReplicateOptions<Machine>):
     expectsLog,
     changesKept,
     formats,
+    stateParts,
   }
 }
 

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Codec } from '../codecs/index.ts'
 import {
   ArgumentError,
@@ -20,10 +21,11 @@ import { ConsensusError, type ProposalOutcome } from './errors.ts'
 import { Applier } from './machine/applier.ts'
 import type { Change } from './machine/changes.ts'
 import type { MachineFormats } from './machine/formats.ts'
-import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine } from './machine/machine.ts'
+import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine, StateParts } from './machine/machine.ts'
 import { answerOf, type Outcome } from './machine/outcome.ts'
 import { RecordReader, RecordWriter } from './machine/records.ts'
-import { packChunks, restoreSnapshot, takeSnapshot, unpackChunks } from './machine/snapshot.ts'
+import { restoreSnapshot, unpackChunks } from './machine/snapshot.ts'
+import { SnapshotTaking } from './machine/snapshot-taking.ts'
 import { MachineMeter } from './machine-meter.ts'
 import { type Proposal, Proposals } from './proposals.ts'
 import { ReadIndex } from './read-index.ts'
@@ -122,6 +124,7 @@ export interface ReplicatedParts<Machine extends AnyMachine> {
   readonly sessionMs: number
   readonly changesKept?: number | undefined
   readonly formats?: MachineFormats | undefined
+  readonly stateParts?: (() => StateParts) | undefined
   readonly cellBytes: number
   /** The rank of a replica; undefined if it is not known. */
   readonly rankOf: (id: number) => number | undefined
@@ -182,6 +185,8 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #freshMs = Number.NEGATIVE_INFINITY
   readonly #raiser: NodeJS.Timeout | undefined
   #closing: Promise<void> | undefined
+  /** A snapshot that is being taken. */
+  #taking: SnapshotTaking<CommandOf<Machine>, AnswerOf<Machine>> | undefined
   #disk: 'well' | 'full' = 'well'
   /** Why it was closed, if not by `close()`. */
   #failure: ConsensusError | undefined
@@ -494,10 +499,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         this.#mayRead(numberAt(bytes, 0), numberAt(bytes, 8))
         return true
       case News.SnapshotWanted:
-        this.#orStop(
-          () => this.#process!.offerSnapshot(this.#applier.index, packChunks(takeSnapshot(this.#applier))),
-          'snapshot',
-        )
+        // One that is being taken will do. If it does not, this comes again.
+        if (this.#taking === undefined && this.#beginSnapshot()) {
+          // It is closed.
+          this.#giveSnapshot().catch(() => this.#endSnapshot())
+        }
         return true
       case News.Restore:
         return this.#restore(numberAt(bytes, 0))
@@ -605,6 +611,48 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       if (lastFailOver !== undefined && !this.closed) this.#meter.tookOver(lastFailOver)
     })
     shown?.catch(() => {})
+  }
+
+  /** The state as of now. False if this replica has stopped. */
+  #beginSnapshot(): boolean {
+    return this.#orStop(() => {
+      this.#taking = new SnapshotTaking(this.#applier, this.#parts.stateParts)
+    }, 'snapshot')
+  }
+
+  /** Hand over the snapshot part by part, while entries are applied. It rejects if this is closed meanwhile. */
+  async #giveSnapshot(): Promise<void> {
+    const process = this.#process!
+    let isFirst = true
+    for (let part = this.#nextPart(); part !== undefined; part = this.#nextPart()) {
+      if (part === 'again') isFirst = true
+      else if (part !== 'later') {
+        await process.addToSnapshot(part, this.#taking!.index, isFirst)
+        isFirst = false
+      }
+      await nextTurn()
+    }
+    const taking = this.#taking
+    if (taking === undefined) return
+    const { index, first } = taking
+    while (await process.offerSnapshot(index, first)) await nextTurn()
+    if (this.#taking === taking) this.#taking = undefined
+  }
+
+  /** Undefined after the last, or if this was closed. `again`: what was given is of no use. */
+  #nextPart(): Uint8Array<ArrayBuffer> | 'later' | 'again' | undefined {
+    const taking = this.#taking
+    if (taking?.isGivenUp === true) return this.#beginSnapshot() ? 'again' : undefined
+    let part: Uint8Array<ArrayBuffer> | 'later' | undefined
+    const act = (): void => {
+      part = taking?.next()
+    }
+    return this.#orStop(act, 'snapshot') ? part : undefined
+  }
+
+  #endSnapshot(): void {
+    this.#taking?.end()
+    this.#taking = undefined
   }
 
   /** Begin again from a snapshot. */
@@ -742,6 +790,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   async #close(): Promise<void> {
     clearInterval(this.#raiser)
+    this.#endSnapshot()
     this.#process?.expect()
     const closed = (outcome?: ProposalOutcome): ConsensusError =>
       this.#failure === undefined

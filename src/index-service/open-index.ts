@@ -61,6 +61,11 @@ export interface OpenIndexOptions {
    * threads; for processes that do nothing else, as `aether serve`. Default `own`.
    */
   readonly thread?: 'own' | 'program'
+  /**
+   * How long that looks for work before it sleeps, in milliseconds: see `replicate`. A write is then answered sooner,
+   * at the cost of a processor. Default 0.
+   */
+  readonly spinMs?: number
   /** Calls that take at least as long are noted for {@link Index.slowLog}; Infinity: none are. Default 10. */
   readonly slowMs?: number
   /** How long to wait for a leader, in milliseconds. Default 30,000. */
@@ -79,6 +84,7 @@ const names: OptionNames<OpenIndexOptions> = {
   listen: true,
   inFlightMax: true,
   thread: true,
+  spinMs: true,
   slowMs: true,
   timeoutMs: true,
   signal: true,
@@ -143,7 +149,8 @@ export async function openNode(
     throw mustBe('options.policy', `one of ${EVICTION_POLICIES.join(', ')}`, policy)
   checkWhole('options.inFlightMax', inFlightMax, 1, Number.MAX_SAFE_INTEGER)
   if (thread !== 'own' && thread !== 'program') throw mustBe('options.thread', "'own' or 'program'", thread)
-  const { slowMs = DEFAULT_SLOWER_THAN_US / 1000 } = options
+  const { slowMs = DEFAULT_SLOWER_THAN_US / 1000, spinMs = 0 } = options
+  if (spinMs !== 0) checkMilliseconds('options.spinMs', spinMs)
   if (typeof slowMs !== 'number' || !(slowMs >= 0))
     throw mustBe('options.slowMs', 'a number of milliseconds from 0 on', slowMs)
   checkMilliseconds('options.timeoutMs', timeoutMs)
@@ -162,6 +169,7 @@ export async function openNode(
     listen: place,
     inFlightMax,
     thread,
+    spinMs,
     slowerThanUs: slowMs === Number.POSITIVE_INFINITY ? -1 : Math.ceil(slowMs * 1000),
     timeoutMs,
     signal,

@@ -2,7 +2,13 @@ import type { Reply } from './commands/reply.ts'
 import type { PlacedOrNot } from './located.ts'
 import type { Looked, LookedHash } from './looked.ts'
 import type { RecordLooks } from './memory/record-looks.ts'
-import type { HotKeysRequest, IndexNodeFigures, NodesHotKeys, NodesSlowCalls } from './node/index-contract.ts'
+import type {
+  HotKeysRequest,
+  IndexNodeFigures,
+  NodesHotKeys,
+  NodesSlowCalls,
+  SlowCallsRequest,
+} from './node/index-contract.ts'
 import type { SizesPart, SizesRequest } from './state/prefix-sizes.ts'
 import type { Call, PackedCalls, Watched } from './state/shard-command.ts'
 
@@ -53,8 +59,8 @@ export interface IndexPort {
   shard(number: number): ShardPort
   /** What each node holds that can be asked, by rank. */
   figures(limits: CallLimits): Promise<readonly IndexNodeFigures[]>
-  /** What took long at each node that can be asked. */
-  slowCalls(limits: CallLimits): Promise<readonly NodesSlowCalls[]>
+  /** What took long at each node that can be asked. `reset`: they then forget it. */
+  slowCalls(request: SlowCallsRequest, limits: CallLimits): Promise<readonly NodesSlowCalls[]>
   /** Keys that each node that can be asked sees used from now on. */
   hotKeys(request: HotKeysRequest, limits: CallLimits): Promise<readonly NodesHotKeys[]>
   /** Calls of a program of this process have ended. */

@@ -56,7 +56,8 @@ export const PackedNumber = { RequestEnd: 0, CallEnd: 1, ArgumentCount: 2, Count
  * Places in the numbers of `setStrings`. In: where the calls begin and how many there are, the version of what is
  * written, and the time in ms since 1970. Then the room for records, a place and its end, that for buckets, a place
  * and how many, and how many keys may be added. Out: where the calls begin that are left, what is left of the room, and
- * how many records were released. How many keys were added is told, too: also by a call that is left.
+ * how many records were released. How many keys were added is told, too: also by a call that is left. `Cut` and
+ * `Cursor`: strings up to that version are left as they are, unless a walk at that cursor has passed them.
  */
 export const SetNumber = {
   Offset: 0,
@@ -69,7 +70,9 @@ export const SetNumber = {
   SparePlace: 7,
   Spares: 8,
   Added: 9,
-  Count: 10,
+  Cut: 10,
+  Cursor: 11,
+  Count: 12,
 } as const
 
 /**
@@ -91,9 +94,11 @@ export const AddNumber = {
 
 /**
  * Places in the numbers of `packStrings`: where it begins to write, and the cursor. Both become those at which it
- * stopped. `Stop` tells why: 0 at something else than a string, 1 for want of room, 2 after the last key.
+ * stopped. `Stop` tells why: 0 at something else than a string, 1 for want of room, 2 after the last key, 3 after as
+ * many buckets as were asked for. Strings above `Version` are left out. `Spaces`: for each of 16, the number that
+ * its database has, plus 1.
  */
-export const PackNumber = { From: 0, Cursor: 1, Stop: 2, Count: 3 } as const
+export const PackNumber = { From: 0, Cursor: 1, Stop: 2, Version: 3, Buckets: 4, Spaces: 5, Count: 21 } as const
 
 /**
  * What a stream is to be watched for. `Listens`: it is one of `listenStream`, and callers are accepted. `Ends`: the

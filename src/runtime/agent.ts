@@ -125,14 +125,14 @@ export class Agent {
   }
 
   /** Send the machine a command, off the hot path. */
-  command(name: string, payload: unknown): Promise<unknown> {
+  command(name: string, payload: unknown, transferList: readonly ArrayBuffer[] = []): Promise<unknown> {
     if (this.#closed) return Promise.reject(new ClosedError('the agent'))
     const id = this.#nextId++
     const message: CommandMessage = { id, name, payload, sync: false }
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject })
       this.#keepAlive.hold()
-      this.#worker.postMessage(message)
+      this.#worker.postMessage(message, transferList)
       this.ring()
     })
   }

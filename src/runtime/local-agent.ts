@@ -80,8 +80,8 @@ export class LocalAgent {
     this.#run()
   }
 
-  /** Send the machine a command. */
-  command(name: string, payload: unknown): Promise<unknown> {
+  /** Send the machine a command. Its memory is the machine's where an `Agent` would transfer it. */
+  command(name: string, payload: unknown, _transferList?: readonly ArrayBuffer[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(new ClosedError('the agent'))
     const answered = new Promise<unknown>((resolve, reject) => {
       this.#commands.push({ name, payload, resolve, reject })

@@ -80,6 +80,17 @@ test('an index is shown, written to a file, and restored into another one', asyn
   assert.equal(aether('index', 'restore', file, other, '--merge').status, 0)
 })
 
+test('a node that serves notes what took as long as it was told, until that is reset', async () => {
+  const name = `cli-slow-${process.pid}`
+  await serve(name, '--slow-ms', '0')
+  await using index = await connectIndex(name)
+  await index.set('quick', 1)
+  assert.match(aether('index', 'slow', name).stdout, /SET quick 1\n/)
+  assert.match(aether('index', 'slow', name, '--reset').stdout, /SET quick 1\n/)
+  assert.doesNotMatch(aether('index', 'slow', name).stdout, /SET quick/)
+  assert.match(aether('serve', name, '--slow-ms', '-1').stderr, /--slow-ms/)
+})
+
 test('errors name the fix', () => {
   const file = join(folder, 'none.index')
   writeFileSync(file, 'nonsense')

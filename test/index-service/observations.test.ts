@@ -54,6 +54,34 @@ test('what is faster than slowMs is not noted, and of the rest the last 128 are 
   })
 })
 
+test('what took long is forgotten once it was told, if that is asked for', () =>
+  alone({ slowMs: 0 }, async (node, client) => {
+    await client.set('a', 1)
+    assert.equal((await node.slowLog({ reset: false })).length, 1)
+    assert.deepEqual(
+      (await client.slowLog({ reset: true })).map(({ command }) => command.map(String)),
+      [['SET', 'a', '1']],
+    )
+    assert.deepEqual(await commandsOf(node), [])
+    await node.set('b', 2)
+    assert.equal((await node.slowLog({ reset: true })).length, 1)
+    assert.deepEqual(await commandsOf(client), [])
+    assert.equal((await client.nodes())[0]!.slow, 2, 'it counts on')
+    await assert.rejects(client.slowLog({ reset: 'yes' as never }), { code: 'ERR_AETHER_INVALID_ARGUMENT' })
+  }))
+
+test('a node may look for work before it sleeps', async () => {
+  await alone({ spinMs: 2 }, async (node, client) => {
+    await client.set('a', 1)
+    assert.equal(await node.getText('a'), '1')
+  })
+  for (const spinMs of [-1, Number.NaN, '2' as never])
+    await assert.rejects(
+      alone({ spinMs }, async () => assert.fail('it opened')),
+      { code: 'ERR_AETHER_INVALID_ARGUMENT', message: /options\.spinMs/ },
+    )
+})
+
 /** Uses until they have been counted. */
 async function whileCounted<T>(counted: Promise<T>, use: () => Promise<unknown>): Promise<T> {
   let isOver = false

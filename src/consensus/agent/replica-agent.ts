@@ -26,6 +26,13 @@ const BACKLOG_BYTES_MAX = 16 * 2 ** 20
 const NOTHING = new Uint8Array()
 const NOTHING_HELD: Recovered = { promise: 0, decided: 0, snapshot: undefined, entries: [] }
 
+/** Of a snapshot that is being taken. */
+interface SnapshotPartAdded {
+  readonly part: Uint8Array
+  readonly index: number
+  readonly isFirst: boolean
+}
+
 export class ReplicaAgent implements Machine {
   readonly #context: AgentContext
   readonly #data: ReplicaAgentData
@@ -59,9 +66,13 @@ export class ReplicaAgent implements Machine {
       this.#ends.forget(id as number)
       reply.resolve(this.#replica.ended(id as number))
     },
-    snapshot: (taken, reply) => {
-      const { index, bytes } = taken as { readonly index: number; readonly bytes: Uint8Array }
-      reply.resolve(this.#replica.offerSnapshot(index, bytes))
+    addToSnapshot: (added, reply) => {
+      const { part, index, isFirst } = added as SnapshotPartAdded
+      reply.resolve(this.#replica.addToSnapshot(part, index, isFirst))
+    },
+    offerSnapshot: (offered, reply) => {
+      const { index, first } = offered as { readonly index: number; readonly first: Uint8Array }
+      reply.resolve(this.#replica.offerSnapshot(index, first))
     },
     transfer: (id, reply) => reply.resolve(this.#replica.transfer(id as number)),
     leave: (isPatient, reply) => this.#replica.leave(() => reply.resolve(undefined), isPatient === true),

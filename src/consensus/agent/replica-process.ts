@@ -202,8 +202,14 @@ export class ReplicaProcess {
     this.#command('ended', id)
   }
 
-  offerSnapshot(index: number, bytes: Uint8Array): void {
-    this.#command('snapshot', { index, bytes })
+  /** See `Replica.addToSnapshot`. The memory of `part` is the agent's from now on. */
+  async addToSnapshot(part: Uint8Array<ArrayBuffer>, index: number, isFirst: boolean): Promise<void> {
+    await this.#agent!.command('addToSnapshot', { part, index, isFirst }, [part.buffer])
+  }
+
+  /** See `Replica.offerSnapshot`. */
+  async offerSnapshot(index: number, first: Uint8Array): Promise<boolean> {
+    return (await this.#agent!.command('offerSnapshot', { index, first })) as boolean
   }
 
   async transfer(id: number): Promise<boolean> {

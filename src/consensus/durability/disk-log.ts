@@ -121,11 +121,11 @@ export class DiskLog implements AsyncDisposable {
    * log {@link holds} those up to there. Else a crash could leave them without what they follow on.
    * @throws ConsensusError: after `ERR_AETHER_CONSENSUS_LOG_FULL` it may be called again.
    */
-  async writeSnapshot({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): Promise<void> {
+  async writeSnapshot({ index, term, configuration }: SnapshotHead, ...parts: readonly Uint8Array[]): Promise<void> {
     // A later one stands for more.
     if (index < this.#snapshotIndex) return
     const promise = Math.max(this.#recoveredPromise, this.#log.promised)
-    await writeSnapshotFile(this.#directory, { head: { index, term, configuration, promise }, bytes })
+    await writeSnapshotFile(this.#directory, { head: { index, term, configuration, promise }, bytes: parts })
     this.#snapshotIndex = index
     this.#whole = Math.max(this.#whole, index)
     for (const beyond of this.#beyond) this.#has(beyond)

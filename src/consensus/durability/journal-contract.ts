@@ -18,7 +18,7 @@ export interface JournalStart {
 
 export interface SnapshotPart {
   readonly head: SnapshotHead
-  readonly bytes: Uint8Array
+  readonly parts: readonly Uint8Array[]
 }
 
 /** Records as `log-segment.ts` has them, or a snapshot. */

@@ -35,13 +35,12 @@ export class JournalPort implements Journal {
     this.#used += length
   }
 
-  /** The memory of `bytes` is the journal's from now on: {@link flush} takes it away. That of others is copied. */
-  snapshot({ index, term, configuration }: SnapshotHead, bytes: Uint8Array): void {
+  /** The memory of `parts` is the journal's from now on: {@link flush} takes it away. That of others is copied. */
+  snapshot({ index, term, configuration }: SnapshotHead, ...parts: readonly Uint8Array[]): void {
     this.#cut()
-    const isOwn = bytes.buffer instanceof ArrayBuffer && bytes.length === bytes.buffer.byteLength
-    const own = isOwn ? bytes : new Uint8Array(bytes)
-    this.#parts.push({ head: { index, term, configuration }, bytes: own })
-    this.#transfers.push(own.buffer as ArrayBuffer)
+    const own = parts.map(ownOf)
+    this.#parts.push({ head: { index, term, configuration }, parts: own })
+    for (const { buffer } of own) this.#transfers.push(buffer)
   }
 
   flush(): void {
@@ -75,4 +74,10 @@ export class JournalPort implements Journal {
     this.#room.copy(room, 0, 0, this.#used)
     this.#room = room
   }
+}
+
+/** Bytes in memory that is of nothing else. */
+function ownOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isOwn = bytes.buffer instanceof ArrayBuffer && bytes.length === bytes.buffer.byteLength
+  return isOwn ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes)
 }

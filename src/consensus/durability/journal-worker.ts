@@ -95,17 +95,17 @@ class JournalWriter {
 
   /** Entries behind such a snapshot follow on what only it holds. A crash must not leave them without it. */
   async #writeFirst(): Promise<void> {
-    const { head, bytes } = this.#waiting.shift() as SnapshotPart
+    const { head, parts } = this.#waiting.shift() as SnapshotPart
     await this.#aside
-    await this.#insist('snapshot', () => this.#disk.writeSnapshot(head, bytes))
+    await this.#insist('snapshot', () => this.#disk.writeSnapshot(head, ...parts))
     this.#count += 1
   }
 
   async #writeAside(): Promise<void> {
     for (let next = this.#nextAside; next !== undefined; next = this.#nextAside) {
-      const { head, bytes } = next
+      const { head, parts } = next
       this.#nextAside = undefined
-      await this.#insist('snapshot', () => this.#disk.writeSnapshot(head, bytes))
+      await this.#insist('snapshot', () => this.#disk.writeSnapshot(head, ...parts))
     }
     this.#aside = undefined
   }
@@ -139,7 +139,8 @@ class JournalWriter {
   }
 
   #waitingBytes(): number {
-    return this.#waiting.reduce((sum, part) => sum + (part instanceof Uint8Array ? part : part.bytes).length, 0)
+    const all = this.#waiting.flatMap((part) => (part instanceof Uint8Array ? part : part.parts))
+    return all.reduce((sum, { length }) => sum + length, 0)
   }
 }
 

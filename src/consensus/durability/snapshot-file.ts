@@ -1,8 +1,16 @@
 import { Buffer } from 'node:buffer'
 import { type FileHandle, open } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { messageOfThrown } from '../../native/index.ts'
-import { CHUNK_HEAD_BYTES, checksumOfHead, chunkHead, chunkLengthOf, decodeChunk } from '../machine/snapshot.ts'
+import {
+  CHUNK_HEAD_BYTES,
+  checksumOfHead,
+  chunkHead,
+  chunkHeadOf,
+  chunkLengthOf,
+  decodeChunk,
+} from '../machine/snapshot.ts'
 import type { SnapshotHead } from '../replica/journal.ts'
 import { damaged, type LogDirectory } from './log-directory.ts'
 
@@ -23,10 +31,18 @@ export interface StoredSnapshot {
   readonly bytes: Uint8Array
 }
 
+interface WrittenSnapshot {
+  readonly head: StoredSnapshotHead
+  /** In one piece, or in parts. */
+  readonly bytes: Uint8Array | readonly Uint8Array[]
+}
+
 /** Replace the snapshot. The old one stays until the new one is on the disk. @throws ConsensusError */
-export function writeSnapshotFile(directory: LogDirectory, { head, bytes }: StoredSnapshot): Promise<void> {
+export async function writeSnapshotFile(directory: LogDirectory, { head, bytes }: WrittenSnapshot): Promise<void> {
   const json = Buffer.from(JSON.stringify(head))
-  return directory.replace(SNAPSHOT_FILE, [chunkHead(0, json), json, chunkHead(1, bytes), bytes])
+  const parts = bytes instanceof Uint8Array ? [bytes] : bytes
+  const headOfParts = await chunkHeadOf(1, parts, nextTurn)
+  await directory.replace(SNAPSHOT_FILE, [chunkHead(0, json), json, headOfParts, ...parts])
 }
 
 /** The snapshot; undefined if there is none. @throws ConsensusError */

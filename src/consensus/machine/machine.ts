@@ -30,3 +30,13 @@ export type AnyMachine = ReplicatedMachine<never, unknown>
 export type CommandOf<Machine extends AnyMachine> = Parameters<Machine['apply']>[0]
 /** What a machine answers. */
 export type AnswerOf<Machine extends AnyMachine> = ReturnType<Machine['apply']>
+
+/** The state as of one moment, which is given in parts while further commands are applied. */
+export interface StateParts {
+  /** Further chunks, which may be none for now; undefined after the last. They are the caller's. */
+  next(): readonly Uint8Array[] | undefined
+  /** What was given is of no use: begin again. */
+  readonly isGivenUp: boolean
+  /** No more is wanted. */
+  end(): void
+}

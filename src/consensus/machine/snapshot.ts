@@ -22,6 +22,8 @@ const VERSION = 1
 /** So releases before it read what they understand. */
 const VERSION_WITH_FORMAT = 2
 export const CHUNK_HEAD_BYTES = 12
+/** Bytes that are checksummed in a row. */
+const TURN_BYTES = 2 ** 22
 
 /** The length of a whole chunk, by its head. Its checksum was not compared. */
 export function chunkLengthOf(head: Uint8Array): number {
@@ -30,21 +32,31 @@ export function chunkLengthOf(head: Uint8Array): number {
 
 /** All that a replica needs to go on from the last entry that was applied. The bytes are the caller's own. */
 export function takeSnapshot<Command, Answer>(applier: Applier<Command, Answer>): Uint8Array[] {
-  const state = applier.wholeState()
+  const header = encodeHeader(applier.wholeState())
   const chunks: Uint8Array[] = [new Uint8Array()]
   for (const bytes of applier.machine.snapshot()) {
     if (!(bytes instanceof Uint8Array)) throw mustBe('a chunk of snapshot()', 'a Uint8Array', bytes)
     chunks.push(encodeChunk(chunks.length, bytes))
   }
+  chunks[0] = encodeChunk(0, header(chunks.length - 1))
+  return chunks
+}
+
+/** The payload of the first chunk, once it is known how many chunks of the machine follow. */
+export function encodeHeader(state: AppliedState): (chunks: number) => Uint8Array {
   const writer = new ByteWriter()
   writer.u32(MAGIC)
   const hasFormat = state.format > FIRST_FORMAT
   writer.u32(hasFormat ? VERSION_WITH_FORMAT : VERSION)
-  writer.u32(chunks.length - 1)
+  const ofCount = writer.lengthBytes
+  writer.u32(0)
   state.encode(writer)
   if (hasFormat) writer.u32(state.format)
-  chunks[0] = encodeChunk(0, writer.bytes())
-  return chunks
+  return (chunks) => {
+    const bytes = writer.bytes().slice()
+    new DataView(bytes.buffer).setUint32(ofCount, chunks, true)
+    return bytes
+  }
 }
 
 /**
@@ -73,12 +85,39 @@ function encodeChunk(number: number, payload: Uint8Array): Uint8Array {
 
 /** What stands before the payload of a chunk. */
 export function chunkHead(number: number, payload: Uint8Array): Uint8Array {
+  const { head, view } = headOf(number, payload.length)
+  view.setUint32(8, checksumOf(head, payload), true)
+  return head
+}
+
+/** The same of a payload in parts. Others have their turn meanwhile. */
+export async function chunkHeadOf(
+  number: number,
+  parts: readonly Uint8Array[],
+  nextTurn: () => Promise<unknown>,
+): Promise<Uint8Array> {
+  const lengthBytes = parts.reduce((sum, { length }) => sum + length, 0)
+  const { head, view } = headOf(number, lengthBytes)
+  let checksum = checksumOfHead(head)
+  let left = TURN_BYTES
+  for (const part of parts) {
+    checksum = crc32(part, checksum)
+    left -= part.length
+    if (left > 0) continue
+    left = TURN_BYTES
+    await nextTurn()
+  }
+  view.setUint32(8, checksum, true)
+  return head
+}
+
+/** Without the checksum. */
+function headOf(number: number, lengthBytes: number): { readonly head: Uint8Array; readonly view: DataView } {
   const head = new Uint8Array(CHUNK_HEAD_BYTES)
   const view = new DataView(head.buffer)
   view.setUint32(0, number, true)
-  view.setUint32(4, payload.length, true)
-  view.setUint32(8, checksumOf(head, payload), true)
-  return head
+  view.setUint32(4, lengthBytes, true)
+  return { head, view }
 }
 
 function checksumOf(head: Uint8Array, payload: Uint8Array): number {

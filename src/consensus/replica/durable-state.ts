@@ -94,13 +94,13 @@ export class DurableState {
     if (this.#records > before) this.#written()
   }
 
-  /** `bytes` take the place of all entries up to the head's index. The replica had those up to `last` before. */
-  snapshot(head: SnapshotHead, bytes: Uint8Array, last: number): void {
+  /** `parts` take the place of all entries up to the head's index. The replica had those up to `last` before. */
+  snapshot(head: SnapshotHead, parts: readonly Uint8Array[], last: number): void {
     // The program took it before a newer one came from another replica.
     if (head.index <= this.#snapshotIndex) return
     if (head.index > last) this.#forgetBehind(last)
     this.#snapshotIndex = head.index
-    this.#journal.snapshot(head, bytes)
+    this.#journal.snapshot(head, ...parts)
     this.#records += 1
     this.#bytesSinceSnapshot = 0
     this.#bytesAtStart = 0

@@ -20,8 +20,8 @@ export interface Journal {
   promise(term: number): void
   /** It replaces an entry of the same index. */
   append(entry: AcceptedEntry): void
-  /** It replaces all entries up to its index. */
-  snapshot(head: SnapshotHead, bytes: Uint8Array): void
+  /** It replaces all entries up to its index. Its parts are one behind the other. */
+  snapshot(head: SnapshotHead, ...parts: readonly Uint8Array[]): void
   /** Write what was recorded since the last call. */
   flush(): void
 }

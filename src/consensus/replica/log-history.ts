@@ -3,8 +3,13 @@ import type { Entry } from './cell.ts'
 /** What is kept where there is no other replica. One that comes gets a snapshot, as of any long log. */
 const ALONE_BYTES_MAX = 4 * 2 ** 20
 
+/** What is held is kept up to as many times the bytes. */
+const HELD_FACTOR = 4
+
 /** The decided entries that a replica keeps: from some index on, without gaps. */
 export class LogHistory {
+  /** A replica that gets a snapshot of this index needs what follows. Undefined: none gets one. */
+  held: number | undefined
   readonly #bytesMax: number
   #entries: Entry[] = []
   /** How many at the start of `#entries` were dropped. */
@@ -45,7 +50,7 @@ export class LogHistory {
     const bytesMax = isAlone ? Math.min(this.#bytesMax, ALONE_BYTES_MAX) : this.#bytesMax
     this.#entries.push(entry)
     this.#bytes += sizeOf(entry)
-    while (this.#bytes > bytesMax && this.last - this.#base > 1) {
+    while (this.#bytes > bytesMax && this.last - this.#base > 1 && !this.#isHeld) {
       this.#bytes -= sizeOf(this.#entries[this.#dropped]!)
       this.#dropped += 1
       this.#base += 1
@@ -53,6 +58,11 @@ export class LogHistory {
     if (this.#dropped < 1024 || this.#dropped * 2 < this.#entries.length) return
     this.#entries = this.#entries.slice(this.#dropped)
     this.#dropped = 0
+  }
+
+  /** The oldest is. */
+  get #isHeld(): boolean {
+    return this.held !== undefined && this.#base >= this.held && this.#bytes <= HELD_FACTOR * this.#bytesMax
   }
 }
 

@@ -33,7 +33,7 @@ interface ReplicaEvents {
   say(id: number, card: ReplicaCard): void
   /** What was proposed and is not decided has to be proposed again. */
   proposeAgain(): void
-  /** Take a snapshot of all entries so far, and give it to {@link Replica.offerSnapshot}. */
+  /** Take a snapshot of all entries so far: see {@link Replica.addToSnapshot}. It comes again if one is late. */
   snapshotWanted(): void
   /** Begin again from this snapshot. Entries from `index + 1` on follow. */
   restore(index: number, bytes: Uint8Array): void
@@ -91,6 +91,8 @@ const STAGGER_TICKS = 6
 const CERTAIN_STAGGER_TICKS = 1
 /** A replica that lacks entries is offered a snapshot again after this number of ticks. */
 const OFFER_TICKS = 4
+/** How long what follows on a snapshot is held for those who get it. */
+const HOLD_NS = 10_000_000_000
 /** A voter of whose process nothing was heard for this number of ticks, since this replica leads, does not come. */
 const ABSENT_TICKS = 400
 /** The least time between two looks at an acceptor that has no room. */
@@ -139,6 +141,7 @@ export class Replica {
   /** It says nothing before: see `graceNsOf`. */
   #reportsFromNs = Number.NEGATIVE_INFINITY
   #asksForSnapshot = false
+  #heldUntilNs = 0
   #closed = false
 
   constructor(options: ReplicaOptions) {
@@ -305,15 +308,34 @@ export class Replica {
     }
   }
 
-  /** A snapshot of all entries up to `index`, for those that lack what is not kept any more. */
-  offerSnapshot(index: number, bytes: Uint8Array): void {
+  /**
+   * A part of a snapshot that is being taken, for those that lack what is not kept any more. Its memory is the
+   * replica's from now on. `index`: that of its last entry. `isFirst`: what came before is of no use.
+   */
+  addToSnapshot(part: Uint8Array, index: number, isFirst: boolean): void {
+    this.#snapshots.add(part, isFirst)
+    this.#hold(index)
+  }
+
+  /**
+   * All parts came, and `first` is before them: a snapshot of all entries up to `index`. True if there is more to do
+   * for that: call it again.
+   */
+  offerSnapshot(index: number, first: Uint8Array): boolean {
     const known = this.#configurations.findLast((each) => each.index <= index)
-    this.#asksForSnapshot = false
-    if (known === undefined) return
-    this.#hasNews = true
+    if (known === undefined) {
+      this.#asksForSnapshot = false
+      this.#snapshots.drop()
+      return false
+    }
     const head = { index, term: this.#beginTerm, configuration: known.configuration }
-    this.#snapshots.keep(head, bytes)
-    if (this.#isJournalLong) this.#durable?.snapshot(head, bytes, this.#history.last)
+    const parts = this.#snapshots.offerParts(head, first)
+    if (parts === undefined) return true
+    this.#asksForSnapshot = false
+    this.#hasNews = true
+    this.#hold(index)
+    if (this.#isJournalLong) this.#durable?.snapshot(head, parts, this.#history.last)
+    return false
   }
 
   /** That number of records of the journal is on the disk. */
@@ -520,7 +542,7 @@ export class Replica {
       if (offer.index <= this.#history.last || this.#leader !== undefined) return
       const { last } = this.#history
       this.#begin(offer, bytes)
-      this.#durable?.snapshot(offer, bytes, last)
+      this.#durable?.snapshot(offer, [bytes], last)
       this.#publishTaken()
       trace.publish(TraceLevel.Info, 'restored', () => ({ replica: this.id, index: offer.index }))
       this.#hasNews = true
@@ -584,8 +606,16 @@ export class Replica {
     const offer = this.#snapshots.offer
     const againNs = OFFER_TICKS * settings.tickNs
     if (offer === undefined || offer.index < this.#history.base) this.#options.events.snapshotWanted()
-    else if (link?.isUp === true && this.#snapshots.mayOffer(id, runtime.now(), againNs))
+    else if (link?.isUp === true && this.#snapshots.mayOffer(id, runtime.now(), againNs)) {
+      this.#hold(offer.index)
       link.send(MessageType.Snapshot, Buffer.from(JSON.stringify(offer)))
+    }
+  }
+
+  /** A snapshot takes a while, and so does its way: those who get it go on with what is kept here. */
+  #hold(index: number): void {
+    this.#history.held = index
+    this.#heldUntilNs = this.#options.runtime.now() + HOLD_NS
   }
 
   // ---- who leads
@@ -602,6 +632,7 @@ export class Replica {
     this.#connections.mend()
     this.#compare()
     this.#shortenJournal()
+    if (runtime.now() > this.#heldUntilNs) this.#history.held = undefined
     this.#tryToLeave()
     this.#hasNews = true
     if (this.#leader === undefined) this.#considerLeading()

@@ -9,15 +9,28 @@ export interface SnapshotOffer extends RemoteRegion, SnapshotHead {
   readonly checksum: number
 }
 
+/** Bytes of a snapshot that are made ready in a row. */
+const STEP_BYTES = 2 ** 20
 /** Bytes of one READ. */
 const CHUNK_BYTES = 32 * 1024
 /** READs under way at a time. */
 const READS = 2
 
+/** One that is being copied to where others read it. */
+interface SnapshotReady {
+  readonly region: MemoryRegion
+  /** The next part, and what those before it come to. */
+  next: number
+  lengthBytes: number
+  checksum: number
+}
+
 /** Snapshots from one replica's memory to another's: by READ, while the log goes on. */
 export class SnapshotTransfer {
   readonly #domain: ProtectionDomain
   #offer: SnapshotOffer | undefined
+  #parts: Uint8Array[] = []
+  #ready: SnapshotReady | undefined
   /** The offered one, and the one before, which may still be read. */
   #regions: MemoryRegion[] = []
   readonly #offeredNs = new Map<number, number>()
@@ -32,16 +45,52 @@ export class SnapshotTransfer {
     return this.#offer
   }
 
-  /** Offer this one from now on. */
-  keep(head: SnapshotHead, bytes: Uint8Array): void {
-    const region = this.#domain.allocate(Math.max(1, bytes.length), Access.LocalWrite | Access.RemoteRead)
-    region.bytes.set(bytes)
+  /** Parts of the next one, in order. `isFirst`: what came before is of no use. */
+  add(part: Uint8Array, isFirst: boolean): void {
+    if (isFirst) this.drop()
+    this.#parts.push(part)
+  }
+
+  /** What came of the next one is of no use. */
+  drop(): void {
+    this.#ready?.region.close()
+    this.#ready = undefined
+    this.#parts = []
+  }
+
+  /**
+   * Make the next one ready to be read, a part of it at a time. `first` is before those that came. Undefined if that is
+   * to be called again. Else it is offered from now on, and its parts are the caller's.
+   */
+  offerParts(head: SnapshotHead, first: Uint8Array): readonly Uint8Array[] | undefined {
+    this.#ready ??= this.#readyFor(first)
+    const ready = this.#ready
+    const { region } = ready
+    for (let left = STEP_BYTES; left > 0 && ready.next < this.#parts.length; ready.next += 1) {
+      const part = this.#parts[ready.next]!
+      region.bytes.set(part, ready.lengthBytes)
+      ready.checksum = crc32(part, ready.checksum)
+      ready.lengthBytes += part.length
+      left -= part.length
+    }
+    if (ready.next < this.#parts.length) return undefined
+    const { lengthBytes, checksum } = ready
     this.#regions.push(region)
     while (this.#regions.length > 2) this.#regions.shift()!.close()
     const { address, remoteKey } = region
-    const checksum = crc32(bytes)
-    this.#offer = { ...head, address, key: remoteKey, lengthBytes: bytes.length, checksum }
+    this.#offer = { ...head, address, key: remoteKey, lengthBytes, checksum }
     this.#offeredNs.clear()
+    const parts = this.#parts
+    this.#ready = undefined
+    this.#parts = []
+    return parts
+  }
+
+  #readyFor(first: Uint8Array): SnapshotReady {
+    this.#parts.unshift(first)
+    const total = this.#parts.reduce((sum, { length }) => sum + length, 0)
+    const region = this.#domain.allocate(Math.max(1, total), Access.LocalWrite | Access.RemoteRead)
+    return { region, next: 0, lengthBytes: 0, checksum: 0 }
   }
 
   /** Whether a replica should be told of the offer, for the first time or again. */
@@ -59,6 +108,8 @@ export class SnapshotTransfer {
     const bytes = new Uint8Array(offer.lengthBytes)
     let asked = 0
     let come = 0
+    // READs of one connection come in order.
+    let checksum = 0
     const next = (): void => {
       const offset = asked
       const length = Math.min(CHUNK_BYTES, offer.lengthBytes - offset)
@@ -69,10 +120,11 @@ export class SnapshotTransfer {
         length,
         (chunk) => {
           bytes.set(chunk, offset)
+          checksum = crc32(chunk, checksum)
           come += length
           if (come < offer.lengthBytes) return next()
           this.#fetching = undefined
-          if (crc32(bytes) === offer.checksum) done(bytes)
+          if (checksum === offer.checksum) done(bytes)
         },
         offer,
       )

@@ -15,6 +15,7 @@ import {
   type Place,
   placeOfNode,
   type ShardSight,
+  type SlowCallsRequest,
 } from '../node/index-contract.ts'
 import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import { type ClientLine, type ConnectLine, connectLine, type NodeClient } from './client-line.ts'
@@ -117,8 +118,8 @@ export class IndexClient implements IndexPort {
     return this.#ofEach(limits, (client, options) => client.figures(undefined, options))
   }
 
-  slowCalls(limits: CallLimits): Promise<readonly NodesSlowCalls[]> {
-    return this.#ofEach(limits, (client, options) => client.slow(undefined, options))
+  slowCalls(request: SlowCallsRequest, limits: CallLimits): Promise<readonly NodesSlowCalls[]> {
+    return this.#ofEach(limits, (client, options) => client.slow(request, options))
   }
 
   hotKeys(request: HotKeysRequest, limits: CallLimits): Promise<readonly NodesHotKeys[]> {

@@ -304,9 +304,10 @@ export class Index implements AsyncDisposable {
 
   /**
    * Calls that took `slowMs` of `openIndex` or longer, from when they came to a node until they were answered. It has
-   * the last 128 of each node that can be asked, the latest first. Reads of memory are not among them.
+   * the last 128 of each node that can be asked, the latest first. Reads of memory are not among them. With `reset` the
+   * nodes then forget them.
    */
-  async slowLog(options: IndexCallOptions = {}): Promise<
+  async slowLog(options: IndexCallOptions & { readonly reset?: boolean } = {}): Promise<
     readonly {
       /** Rank of the node that noted it. */
       readonly node: number

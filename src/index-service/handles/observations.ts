@@ -48,6 +48,11 @@ export interface SizesOptions extends IndexCallOptions {
   readonly count?: number
 }
 
+export interface SlowLogOptions extends IndexCallOptions {
+  readonly reset?: boolean
+}
+
+const slowNames: OptionNames<SlowLogOptions> = { ...callNames, reset: true }
 const hotNames: OptionNames<HotKeysOptions> = { ...callNames, forMs: true, count: true }
 const sizesNames: OptionNames<SizesOptions> = { ...callNames, separator: true, depth: true, count: true }
 
@@ -61,9 +66,11 @@ const MORE_HOT = 4
 /** Prefixes that are kept while all keys are gone through. Above twice as many, the smallest are added to the rest. */
 const PREFIXES_MAX = 50_000
 
-export async function slowCalls({ port }: IndexCaller, options: IndexCallOptions): Promise<readonly SlowCall[]> {
-  checkOptions('slowLog', options, callNames)
-  const nodes = await port.slowCalls(limitsOf(options))
+export async function slowCalls({ port }: IndexCaller, options: SlowLogOptions): Promise<readonly SlowCall[]> {
+  checkOptions('slowLog', options, slowNames)
+  const { reset = false, ...limits } = options
+  if (typeof reset !== 'boolean') throw mustBe('options.reset', 'true or false', reset)
+  const nodes = await port.slowCalls({ reset }, limitsOf(limits))
   return nodes
     .flatMap(({ rank, calls }) =>
       calls.map(({ timeMs, usec, args, address, clientName }): SlowCall => {

@@ -25,6 +25,7 @@ import {
   UNIT_MASK,
 } from './layout.ts'
 import type {
+  PackOptions,
   RecordSample,
   RecordSampler,
   Records,
@@ -32,6 +33,7 @@ import type {
   StringsAdded,
   StringsPacked,
   StringsSet,
+  Unpacked,
 } from './records.ts'
 import { Segments } from './segments.ts'
 import { UseCounts, type UseWindow } from './use-counts.ts'
@@ -44,7 +46,7 @@ const released = new Int32Array(1024)
 const SPLIT_AHEAD = 512
 
 /** As the addon numbers them. */
-const STOPS: readonly StringsPacked['stop'][] = ['other', 'room', 'end']
+const STOPS: readonly StringsPacked['stop'][] = ['other', 'room', 'end', 'buckets']
 
 const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
 
@@ -54,6 +56,7 @@ const UNITS_PER_BUCKET = BUCKET_BYTES / UNIT_BYTES
  */
 export class RecordTable implements Records, RecordSampler {
   nowMs = 0
+  unpacked: Unpacked | undefined
   readonly #segments: Segments
   readonly #seed: number
   readonly #marks: UseMarks
@@ -204,6 +207,8 @@ export class RecordTable implements Records, RecordSampler {
     numbers[SetNumber.End] = end
     numbers[SetNumber.SparePlace] = this.#overflow.place
     numbers[SetNumber.Spares] = this.#overflow.left
+    numbers[SetNumber.Cut] = this.unpacked?.versionMax ?? -1
+    numbers[SetNumber.Cursor] = this.unpacked?.cursor ?? 0
     const done = native.setStrings(this.#segments.chunkBytes, calls, released, numbers)
     this.#segments.filled(numbers[SetNumber.Place]!)
     this.#overflow = { place: numbers[SetNumber.SparePlace]!, left: numbers[SetNumber.Spares]! }
@@ -253,10 +258,13 @@ export class RecordTable implements Records, RecordSampler {
     this.#marks.grow(this.#size, () => this.#segments.fix())
   }
 
-  packStrings(cursor: number, target: Uint8Array): StringsPacked {
+  packStrings(cursor: number, target: Uint8Array, options: PackOptions): StringsPacked {
     const numbers = this.#packNumbers
     numbers[PackNumber.From] = 0
     numbers[PackNumber.Cursor] = cursor
+    numbers[PackNumber.Version] = options.versionMax
+    numbers[PackNumber.Buckets] = options.bucketsMax
+    numbers.set(options.numbers, PackNumber.Spaces)
     const count = native.packStrings(this.#segments.chunkBytes, target, numbers)
     const stop = STOPS[numbers[PackNumber.Stop]!]!
     return { lengthBytes: numbers[PackNumber.From]!, count, cursor: numbers[PackNumber.Cursor]!, stop }
@@ -343,6 +351,10 @@ export class RecordTable implements Records, RecordSampler {
       at = nextInReverse(at, this.#maskOf(bucket))
     } while (at !== 0 && keys.length < count)
     return { cursor: at, keys }
+  }
+
+  isPassed(key: Uint8Array, cursor: number): boolean {
+    return reversed(hashBytes(key, key.length, this.#seed)) < reversed(cursor)
   }
 
   sample(from: number, count: number, options: SampleOptions): readonly RecordSample[] {

@@ -49,8 +49,26 @@ export interface StringsPacked {
   readonly count: number
   /** Behind them. */
   readonly cursor: number
-  /** Why it has stopped: there are no more, the next find no room, or something else than strings follows. */
-  readonly stop: 'end' | 'room' | 'other'
+  /** Why it stopped: no more records, no room for the next, one that is no string, or enough buckets. */
+  readonly stop: 'end' | 'room' | 'other' | 'buckets'
+}
+
+/** Which strings are written together for a snapshot, see {@link Records.packStrings}. */
+export interface PackOptions {
+  /** Those with a higher version are left out. */
+  readonly versionMax: number
+  /** How many buckets are looked at. */
+  readonly bucketsMax: number
+  /** For each space, the number of its database plus 1. */
+  readonly numbers: readonly number[]
+}
+
+/** What a snapshot that is being taken has not yet of what was there when it began. */
+export interface Unpacked {
+  /** Newer records were not there. */
+  readonly versionMax: number
+  /** A scan at this cursor has passed what it has. */
+  cursor: number
 }
 
 /** Where a shard keeps bytes by key. */
@@ -63,8 +81,8 @@ export interface Records {
   delete(key: Uint8Array): boolean
   /**
    * Do each `SET` and `MSET` at the start of calls of the log. It stops at a key that holds something else than a
-   * string, or one that expires, and at a new tuple. Keys are of database 0. `from`: where the first of at most `count`
-   * calls begins. Absent: it cannot.
+   * string, or one that expires, at a new tuple, and at what is {@link unpacked}. Keys are of database 0. `from`: where
+   * the first of at most `count` calls begins. Absent: it cannot.
    */
   setStrings?(calls: Uint8Array, part: { readonly from: number; readonly count: number }, version: number): StringsSet
   /** Where nothing is: as many records come. */
@@ -75,7 +93,11 @@ export interface Records {
    */
   addStrings?(bytes: Uint8Array): StringsAdded
   /** Write keys from a cursor on, as snapshots have them. It stops at one that is no string, or without room. */
-  packStrings?(cursor: number, target: Uint8Array): StringsPacked
+  packStrings?(cursor: number, target: Uint8Array, options: PackOptions): StringsPacked
+  /** Set while a snapshot is taken. */
+  unpacked?: Unpacked | undefined
+  /** A scan at that cursor has passed the key, whether it is there or not. Absent: no change may come during a scan. */
+  isPassed?(key: Uint8Array, cursor: number): boolean
   /** Readers from outside see what `change` does as one change. Absent: there are none. */
   together?<T>(change: () => T): T
   readonly size: number

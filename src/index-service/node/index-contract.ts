@@ -108,6 +108,11 @@ export interface IndexShardFigures {
   readonly heldBytes: number
 }
 
+export interface SlowCallsRequest {
+  /** They are forgotten once they were told. */
+  readonly reset: boolean
+}
+
 export interface HotKeysRequest {
   /** How long uses are counted. */
   readonly forMs: number
@@ -163,7 +168,8 @@ type Methods = {
   versions: Unary<VersionsRequest, readonly number[]>
   wait: Unary<WaitRequest, Reply>
   figures: Unary<undefined, IndexNodeFigures>
-  slow: Unary<undefined, NodesSlowCalls>
+  /** Releases before asked without a request. */
+  slow: Unary<SlowCallsRequest | undefined, NodesSlowCalls>
   hot: Unary<HotKeysRequest, NodesHotKeys>
   /** Undefined where it cannot be READ. */
   memory: Unary<{ readonly shard: number }, ShardMemory | undefined>
@@ -203,7 +209,7 @@ export const indexService: Service<Methods, Errors> = defineService({
     versions: unary({ request: type<VersionsRequest>(), response: type<readonly number[]>() }),
     wait: unary({ request: type<WaitRequest>(), response: type<Reply>() }),
     figures: unary({ request: type<undefined>(), response: type<IndexNodeFigures>() }),
-    slow: unary({ request: type<undefined>(), response: type<NodesSlowCalls>() }),
+    slow: unary({ request: type<SlowCallsRequest | undefined>(), response: type<NodesSlowCalls>() }),
     memory: unary({ request: type<{ readonly shard: number }>(), response: type<ShardMemory | undefined>() }),
     hot: unary({ request: type<HotKeysRequest>(), response: type<NodesHotKeys>() }),
     sizes: unary({ request: type<SizesRequest & { readonly shard: number }>(), response: type<SizesPart>() }),

@@ -21,6 +21,7 @@ import {
   type Place,
   placeOfNode,
   type ShardMemory,
+  type SlowCallsRequest,
 } from './index-contract.ts'
 import { IndexMeter, ShardState, type ShardStateNumber } from './index-meter.ts'
 import type { IndexServer } from './index-server.ts'
@@ -47,6 +48,7 @@ export interface NodeOptions {
   readonly listen: ListenPlace | undefined
   readonly inFlightMax: number
   readonly thread: 'own' | 'program'
+  readonly spinMs: number
   /** Calls that take at least as long are noted; negative: none is. */
   readonly slowerThanUs: number
   readonly timeoutMs: number
@@ -256,12 +258,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     return withOwn(this.ownFigures(), await this.#remote.figures(limits))
   }
 
-  ownSlowCalls(): NodesSlowCalls {
-    return { rank: this.rank, calls: this.slowLog.entries }
+  ownSlowCalls(request?: SlowCallsRequest): NodesSlowCalls {
+    const calls = this.slowLog.entries
+    if (request?.reset === true) this.slowLog.reset()
+    return { rank: this.rank, calls }
   }
 
-  async slowCalls(limits: CallLimits): Promise<readonly NodesSlowCalls[]> {
-    return withOwn(this.ownSlowCalls(), await this.#remote.slowCalls(limits))
+  async slowCalls(request: SlowCallsRequest, limits: CallLimits): Promise<readonly NodesSlowCalls[]> {
+    return withOwn(this.ownSlowCalls(request), await this.#remote.slowCalls(request, limits))
   }
 
   /** What other machines READ of a shard; undefined if that cannot be. */
@@ -444,7 +448,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     shard: number,
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<void> {
-    const { name, replicas, directory, append, memoryBytes, inFlightMax, thread } = this.#options
+    const { name, replicas, directory, append, memoryBytes, inFlightMax, thread, spinMs } = this.#options
     this.#moving.set(shard, ShardState.Opening)
     const replica = await ShardReplica.open(this.#group, {
       name: this.shards === 1 ? `index/${name}` : `index/${name}/${shard}`,
@@ -458,6 +462,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       isFounded: this.#kept?.isFounded(shard) === true,
       commonFormat: () => Math.min(...this.#members.cards.map(({ format = FIRST_FORMAT }) => format)),
       thread,
+      spinMs,
       listeners: this.#listenersOf(shard),
       elsewhere: this.#remote.shard(shard),
       start: this.#host.startReplica,

@@ -14,6 +14,7 @@ import {
   PIECE_BYTES,
   type Place,
   type ShardMemory,
+  type SlowCallsRequest,
 } from './index-contract.ts'
 import type { ListenPlace } from './listen-place.ts'
 import type { SlowLog } from './slow-log.ts'
@@ -31,7 +32,7 @@ export interface Served {
   look(): IndexSight
   ownFigures(): IndexNodeFigures
   readonly slowLog: SlowLog
-  ownSlowCalls(): NodesSlowCalls
+  ownSlowCalls(request: SlowCallsRequest | undefined): NodesSlowCalls
   ownHotKeys(request: HotKeysRequest, signal: AbortSignal): Promise<NodesHotKeys>
   memoryOf(shard: number): ShardMemory | undefined
   /** What another node has told all. */
@@ -98,7 +99,7 @@ export function handlersOf(served: Served): Handlers<typeof indexService> {
   return {
     look: () => served.look(),
     figures: () => served.ownFigures(),
-    slow: () => served.ownSlowCalls(),
+    slow: (request) => served.ownSlowCalls(request),
     memory: ({ shard }) => served.memoryOf(shard),
     hot: (request, { signal }) => served.ownHotKeys(request, signal),
     sizes: ({ shard, ...request }, context) => told(portOf(shard).sizes(request, limitsOf(context))),

@@ -50,6 +50,7 @@ export interface ShardReplicaOptions {
   readonly memoryBytes: number
   readonly eviction: EvictionSettings
   readonly thread: 'own' | 'program'
+  readonly spinMs: number
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   /** In a group of a fixed size, the ranks that found it. */
@@ -182,6 +183,7 @@ export class ShardReplica implements ShardPort {
       append,
       memoryBytes,
       thread,
+      spinMs,
       timeoutMs,
       signal,
       founders,
@@ -220,6 +222,7 @@ export class ShardReplica implements ShardPort {
           replicas,
           append,
           thread,
+          spinMs,
           timeoutMs,
           founders,
           expectsLog: isFounded,
@@ -232,6 +235,7 @@ export class ShardReplica implements ShardPort {
           },
           // No one asks for them, and they may be long.
           changesKept: 0,
+          stateParts: () => shard.stateParts(),
           ...(directory === undefined ? {} : { directory }),
           ...(signal === undefined ? {} : { signal }),
         },

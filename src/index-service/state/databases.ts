@@ -1,10 +1,10 @@
 import { SPACES } from '../memory/layout.ts'
 import type { Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
+import type { Watching } from './change-watch.ts'
 import type { KeyEvents } from './key-events.ts'
 import { Keyspace, type Moment } from './keyspace.ts'
-import { keyOfRecord, spaceOfRecord } from './record-format.ts'
-import { decodeRecords, encodeRecords } from './snapshot-records.ts'
+import { decodeRecords } from './snapshot-records.ts'
 import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 
 /** How many there are, as Redis has by default. */
@@ -27,6 +27,7 @@ export class Databases {
   readonly #moment: Moment
   readonly #waitingKeys: (db: number) => readonly string[]
   readonly #events: KeyEvents | undefined
+  readonly #watching: Watching | undefined
   readonly #spaces = Array.from({ length: DATABASES_MAX }, (_, space) => space)
   /** By number. */
   readonly #keyspaces: (Keyspace | undefined)[] = Array.from({ length: DATABASES_MAX }, () => undefined)
@@ -41,11 +42,13 @@ export class Databases {
     readonly moment: Moment
     readonly waitingKeys: (db: number) => readonly string[]
     readonly events: KeyEvents | undefined
+    readonly watching?: Watching
   }) {
     this.#records = parts.records
     this.#moment = parts.moment
     this.#waitingKeys = parts.waitingKeys
     this.#events = parts.events
+    this.#watching = parts.watching
   }
 
   /** `db`: from 0 to 15. @throws RangeError */
@@ -106,6 +109,11 @@ export class Databases {
     return this.#spaces.indexOf(space)
   }
 
+  /** Whose records lie in a space. */
+  ofSpace(space: number): Keyspace {
+    return this.at(this.dbOf(space))
+  }
+
   /** Remove up to `limit` keys that have expired. */
   expireDue(limit: number): number {
     let expired = 0
@@ -126,6 +134,7 @@ export class Databases {
   }
 
   #clear(): void {
+    this.#watching?.by?.clearing()
     this.#records.clear()
     for (const keyspace of this.#held) keyspace.forget()
   }
@@ -148,18 +157,9 @@ export class Databases {
     for (const db of [one, other]) for (const name of this.#waitingKeys(db)) this.at(db).signal(bytesOf(name))
   }
 
-  /** Write everything, and give the chunks that are full. */
-  *encode(writer: SnapshotWriter): Generator<Uint8Array> {
+  /** Write what there is besides keys. They follow, and then 0: see {@link RecordWalk}. */
+  encodeSwaps(writer: SnapshotWriter): void {
     for (const index of this.#swapped) writer.count(index)
-    this.#records.nowMs = 0
-    yield* encodeRecords(this.#records, writer, (record) => {
-      const space = spaceOfRecord(record)
-      if (space === undefined) return
-      const db = this.dbOf(space)
-      writer.u8(db + 1)
-      this.at(db).encodeKey(writer, keyOfRecord(record))
-    })
-    writer.u8(0)
   }
 
   /** Replace everything. @throws RangeError if it is not what was written. */
@@ -179,7 +179,7 @@ export class Databases {
 
   #make(db: number): Keyspace {
     if (!Databases.has(db)) throw new RangeError(`there are databases 0 to ${DATABASES_MAX - 1}, and not ${db}`)
-    const made = new Keyspace(this.#records, this.#spaces[db]!, this.#moment, this.#events)
+    const made = new Keyspace(this.#records, this.#spaces[db]!, this.#moment, this.#events, this.#watching)
     made.db = db
     this.#keyspaces[db] = made
     this.#list()

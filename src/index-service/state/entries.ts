@@ -4,6 +4,7 @@ import type { Collection } from '../values/collection.ts'
 import { HashValue } from '../values/hash-value.ts'
 import { bytesOf, latin1Of } from '../values/latin1.ts'
 import type { StreamValue } from '../values/stream-value.ts'
+import { Watching } from './change-watch.ts'
 import { Collections } from './collections.ts'
 import { Expiries } from './expiries.ts'
 import { KeyOrder } from './key-order.ts'
@@ -11,6 +12,10 @@ import * as format from './record-format.ts'
 import { expireAtOf, type RecordHead, RecordKeys, RecordType, RecordValues } from './record-format.ts'
 import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 import { readValue, type StoredValue, writeValue } from './stored-value.ts'
+
+/** A collection with more elements, or that takes more bytes, is written in parts. */
+const ELEMENTS_MAX = 64
+const COLLECTION_BYTES_MAX = 65_536
 
 /**
  * Keys of a space, each with what belongs to it: records, its collection, its expiry, its place in the order. They do
@@ -24,11 +29,13 @@ export class Entries {
   readonly #collections = new Collections()
   readonly #expiries = new Expiries()
   readonly #order = new KeyOrder()
+  readonly #watching: Watching
   #size = 0
 
-  constructor(records: Records, space: number) {
+  constructor(records: Records, space: number, watching: Watching = new Watching()) {
     this.#records = records
     this.#space = space
+    this.#watching = watching
   }
 
   get size(): number {
@@ -59,6 +66,7 @@ export class Entries {
 
   /** Make a key a string. `old` is its record, `bytes` are no view of one. */
   setString(key: Uint8Array, old: Uint8Array | undefined, head: RecordHead, bytes: Uint8Array): void {
+    if (old !== undefined) this.#watching.by?.changing(this.#space, key, old)
     this.#moveExpiry(key, old === undefined ? 0 : expireAtOf(old), head.expireAtMs)
     if (old === undefined) this.#enter(key)
     else if (format.typeOf(old) !== RecordType.String) this.#dropCollection(key)
@@ -84,12 +92,19 @@ export class Entries {
     this.#write(key, value.type, { version, expireAtMs: expireAtOf(old) }, names)
   }
 
+  /** The collection of a key may be changed from here on. */
+  open(key: Uint8Array, record: Uint8Array): void {
+    this.#watching.by?.opening(this.#space, key, record)
+  }
+
   setExpiry(key: Uint8Array, old: Uint8Array, head: RecordHead): void {
+    this.#watching.by?.changing(this.#space, key, old)
     this.#moveExpiry(key, expireAtOf(old), head.expireAtMs)
     this.#write(key, format.typeOf(old), head, format.stringOf(old))
   }
 
   remove(key: Uint8Array, old: Uint8Array): void {
+    this.#watching.by?.changing(this.#space, key, old)
     const isString = format.typeOf(old) === RecordType.String
     this.#moveExpiry(key, expireAtOf(old), 0)
     if (!isString) this.#dropCollection(key)
@@ -112,10 +127,12 @@ export class Entries {
   }
 
   setField(key: Uint8Array, field: Uint8Array, value: Uint8Array): void {
+    this.#watching.by?.changingField(this.#space, key, field)
     this.#records.set(this.#keys.ofField(key, field, this.#space), value)
   }
 
   deleteField(key: Uint8Array, field: Uint8Array): boolean {
+    this.#watching.by?.changingField(this.#space, key, field)
     return this.#records.delete(this.#keys.ofField(key, field, this.#space))
   }
 
@@ -158,6 +175,53 @@ export class Entries {
     writeValue(writer, this.valueOf(key, record))
     const stream = this.#streamAt(key, record)
     if (stream !== undefined) writer.f64(stream.groupsChangedAt)
+  }
+
+  /** To write it at once would take long. */
+  isLong(key: Uint8Array, record: Uint8Array): boolean {
+    if (format.typeOf(record) === RecordType.String) return false
+    const value = this.#collections.get(latin1Of(key))
+    if (value.size > ELEMENTS_MAX || value.usedBytes > COLLECTION_BYTES_MAX) return true
+    if (!(value instanceof HashValue)) return false
+    let bytes = 0
+    for (const name of value.members) bytes += this.field(key, bytesOf(name))!.length
+    return bytes > COLLECTION_BYTES_MAX
+  }
+
+  /**
+   * As {@link encode}, of a collection, in parts: see {@link Collection.encodeParts}. `kept`: the values of fields that
+   * have changed since the first one.
+   */
+  *encodeParts(
+    writer: SnapshotWriter,
+    key: Uint8Array,
+    kept: ReadonlyMap<string, Uint8Array>,
+  ): Generator<undefined, void, undefined> {
+    const record = this.get(key)!
+    const [type, version, expireAtMs] = [format.typeOf(record), format.versionOf(record), expireAtOf(record)]
+    const groupsChangedAt = this.#streamAt(key, record)?.groupsChangedAt
+    const parts = this.#collections.get(latin1Of(key)).encodeParts(writer)
+    parts.next()
+    try {
+      yield
+      writer.bytes(key)
+      writer.f64(version)
+      writer.f64(expireAtMs)
+      writer.u8(type)
+      const names: string[] = []
+      for (const name of parts) {
+        if (name !== undefined) names.push(name)
+        yield
+      }
+      if (type === RecordType.Hash)
+        for (const name of names) {
+          writer.bytes(kept.get(name) ?? this.field(key, bytesOf(name))!)
+          yield
+        }
+      if (groupsChangedAt !== undefined) writer.f64(groupsChangedAt)
+    } finally {
+      parts.return(undefined)
+    }
   }
 
   /** Read a key that is not there. @throws RangeError if it is not what was written. */

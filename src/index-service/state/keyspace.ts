@@ -8,6 +8,7 @@ import { ListValue } from '../values/list-value.ts'
 import { SetValue } from '../values/set-value.ts'
 import { SortedSetValue } from '../values/sorted-set-value.ts'
 import { StreamValue } from '../values/stream-value.ts'
+import type { Watching } from './change-watch.ts'
 import { Entries } from './entries.ts'
 import type { KeyEvents } from './key-events.ts'
 import { KeyListing } from './key-listing.ts'
@@ -47,11 +48,11 @@ export class Keyspace {
   readonly #events: KeyEvents | undefined
 
   /** `moment` is that of the command that runs. `events` are told in the name of the database. */
-  constructor(records: Records, space: number, moment: Moment, events?: KeyEvents) {
+  constructor(records: Records, space: number, moment: Moment, events?: KeyEvents, watching?: Watching) {
     this.space = space
     this.db = space
     this.#events = events
-    this.#entries = new Entries(records, space)
+    this.#entries = new Entries(records, space, watching)
     this.#moment = moment
     this.listing = new KeyListing(records, space, (key) => this.#isLive(key))
   }
@@ -376,6 +377,16 @@ export class Keyspace {
     this.#entries.encode(writer, key)
   }
 
+  /** To write it at once would take long. */
+  isLong(key: Uint8Array): boolean {
+    return this.#entries.isLong(key, this.#entries.get(key)!)
+  }
+
+  /** See {@link Entries.encodeParts}. */
+  encodeParts(writer: SnapshotWriter, key: Uint8Array, kept: ReadonlyMap<string, Uint8Array>): Generator<undefined> {
+    return this.#entries.encodeParts(writer, key, kept)
+  }
+
   /** Read a key that is not there, with the version that it had. @throws RangeError if it is not what was written. */
   decodeKey(reader: SnapshotReader): void {
     this.#entries.decode(reader)
@@ -411,6 +422,7 @@ export class Keyspace {
     const record = this.#record(key)
     if (record === undefined) return undefined
     if (format.typeOf(record) === RecordType.String) throw wrongType()
+    if (!this.#moment.isRead) this.#entries.open(key, record)
     const value = this.#entries.collections.get(this.#names.of(key))
     if (value instanceof kind) return value
     throw wrongType()

@@ -1,4 +1,10 @@
-import { type ApplyContext, ConsensusError, FIRST_FORMAT, type ReplicatedMachine } from '../../consensus/index.ts'
+import {
+  type ApplyContext,
+  ConsensusError,
+  FIRST_FORMAT,
+  type ReplicatedMachine,
+  type StateParts,
+} from '../../consensus/index.ts'
 import { DefectError } from '../../native/index.ts'
 import { Blocked, type CommandContext, type CommandSpec } from '../commands/command.ts'
 import { faultOfLengths } from '../commands/limits.ts'
@@ -7,6 +13,7 @@ import { commandNamed, faultOfCall, fitsArity, OUT_OF_MEMORY } from '../commands
 import type { RecordSampler, Records } from '../memory/records.ts'
 import { bytesOf } from '../values/latin1.ts'
 import { backupOfKeys, backupPart, type KeyOfDatabase } from './backup-items.ts'
+import { Watching } from './change-watch.ts'
 import { type DatabaseCounts, Databases } from './databases.ts'
 import { KeyEvents, type KeyListeners } from './key-events.ts'
 import { prefixSizes, type SizesPart, type SizesRequest } from './prefix-sizes.ts'
@@ -14,7 +21,8 @@ import { CommandRandom } from './random.ts'
 import { ShardScratch } from './scratch.ts'
 import { CallReader } from './shard-codec.ts'
 import type { Call, PackedCalls, ShardAnswer, ShardCommand, Watched } from './shard-command.ts'
-import { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
+import { type CutStep, SnapshotCut } from './snapshot-cut.ts'
+import { SnapshotReader, type SnapshotWriter } from './snapshot-stream.ts'
 import { chooseVictims, type EvictionRule } from './victims.ts'
 import { type Waiter, Waiters } from './waiters.ts'
 
@@ -83,6 +91,8 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   /** The format of commands that is in force: see `MachineFormats`. */
   format: number = FIRST_FORMAT
   readonly #databases: Databases
+  readonly #watching = new Watching()
+  #cut: SnapshotCut | undefined
   readonly #events: KeyEvents | undefined
   /** Of the last command in the log. */
   #timeMs = 0
@@ -101,6 +111,7 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
       moment: this.#context,
       waitingKeys: (db) => this.#waiters.keysOf(db),
       events: this.#events,
+      watching: this.#watching,
     })
     this.#memoryMax = memoryMax
     this.#onServed = onServed
@@ -247,13 +258,26 @@ export class ShardMachine implements ReplicatedMachine<ShardCommand, ShardAnswer
   }
 
   *snapshot(): Generator<Uint8Array> {
-    const writer = new SnapshotWriter()
-    writer.count(SNAPSHOT_VERSION)
-    writer.f64(this.#index)
-    writer.f64(this.#timeMs)
-    this.#waiters.encode(writer)
-    yield* this.#databases.encode(writer)
-    yield* writer.takeAll()
+    const cut = this.#cutNow(undefined)
+    for (let chunks = cut.next(); chunks !== undefined; chunks = cut.next()) yield* chunks
+  }
+
+  /** The same while commands are applied. There is one at a time: it ends the one before. */
+  stateParts(step?: CutStep): StateParts {
+    this.#cut?.end()
+    this.#cut = this.#cutNow(this.#watching, step)
+    return this.#cut
+  }
+
+  #cutNow(watching: Watching | undefined, step?: CutStep): SnapshotCut {
+    const encodeHead = (writer: SnapshotWriter): void => {
+      writer.count(SNAPSHOT_VERSION)
+      writer.f64(this.#index)
+      writer.f64(this.#timeMs)
+      this.#waiters.encode(writer)
+    }
+    const [databases, records, index] = [this.#databases, this.#records, this.#index]
+    return new SnapshotCut({ databases, records, index, watching, encodeHead, step })
   }
 
   restore(chunks: readonly Uint8Array[]): void {

@@ -19,28 +19,57 @@ import type { SnapshotReader, SnapshotWriter } from './snapshot-stream.ts'
 const FAST_MIN = 4
 const SLOW_COUNT = 8
 
-/** Write all keys, and give the chunks that are full. `write` gets the key of a record, which may be a field's. */
-export function* encodeRecords(
-  records: Records,
-  writer: SnapshotWriter,
-  write: (record: Uint8Array) => void,
-): Generator<Uint8Array> {
-  for (let cursor = 0, isOver = false; !isOver; ) {
-    const { lengthBytes, count, stop, ...packed } = records.packStrings?.(cursor, writer.room) ?? nonePacked(cursor)
-    writer.filled(lengthBytes)
-    cursor = packed.cursor
-    isOver = stop === 'end'
+/** Records that buckets count as which were looked at in a row. */
+const BUCKETS_COUNT = 64
+
+export interface RecordWalkOptions {
+  readonly records: Records
+  readonly writer: SnapshotWriter
+  /** Newer strings are left out. */
+  readonly versionMax: number
+  /** Buckets that are looked at in a row. */
+  readonly bucketsMax: number
+  /** For each space, the number of its database plus 1. */
+  readonly numbers: readonly number[]
+  /** Gets the key of a record that is not written together with others. It may be that of a field. */
+  readonly write: (record: Uint8Array) => void
+}
+
+/** Goes through the records of a shard, a few at a time, and writes their keys. They may change meanwhile. */
+export class RecordWalk {
+  readonly #options: RecordWalkOptions
+  #cursor = 0
+  #isOver = false
+
+  constructor(options: RecordWalkOptions) {
+    this.#options = options
+  }
+
+  /** It has passed all. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** It has passed what a scan at this cursor has passed. */
+  get cursor(): number {
+    return this.#cursor
+  }
+
+  /** Go on. Returns about how many records were looked at one by one. */
+  step(): number {
+    const { records, writer, write, ...options } = this.#options
+    const packed = records.packStrings?.(this.#cursor, writer.room, options) ?? nonePacked(this.#cursor)
+    writer.filled(packed.lengthBytes)
+    this.#cursor = packed.cursor
+    this.#isOver = packed.stop === 'end'
     // One that a whole chunk has no room for is long.
-    const isAgain = stop === 'room' && writer.cut()
-    yield* writer.takeFull()
-    if (isOver || isAgain) continue
-    const scanned = records.scan(cursor, count < FAST_MIN ? SLOW_COUNT : 1)
-    for (const record of scanned.keys) {
-      write(record)
-      yield* writer.takeFull()
-    }
-    cursor = scanned.cursor
-    isOver = cursor === 0
+    const isAgain = packed.stop === 'buckets' || (packed.stop === 'room' && writer.cut())
+    if (this.#isOver || isAgain) return packed.stop === 'buckets' ? BUCKETS_COUNT : 0
+    const scanned = records.scan(this.#cursor, packed.count < FAST_MIN ? SLOW_COUNT : 1)
+    for (const record of scanned.keys) write(record)
+    this.#cursor = scanned.cursor
+    this.#isOver = scanned.cursor === 0
+    return scanned.keys.length
   }
 }
 

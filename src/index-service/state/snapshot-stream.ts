@@ -9,6 +9,13 @@ export class SnapshotWriter {
   #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   #length = 0
   #full: Uint8Array[] = []
+  /** In chunks that are full. */
+  #fullBytes = 0
+
+  /** How many bytes were written. */
+  get lengthBytes(): number {
+    return this.#fullBytes + this.#length
+  }
 
   /** A whole number of at most 2^53. */
   count(value: number): void {
@@ -25,17 +32,17 @@ export class SnapshotWriter {
   f64(value: number): void {
     const bytes = Buffer.allocUnsafe(8)
     bytes.writeDoubleLE(value)
-    this.#append(bytes)
+    this.append(bytes)
   }
 
   bytes(bytes: Uint8Array): void {
     this.count(bytes.length)
-    this.#append(bytes)
+    this.append(bytes)
   }
 
   text(latin1: string): void {
     this.count(latin1.length)
-    if (this.#length + latin1.length > CHUNK_BYTES) this.#append(Buffer.from(latin1, 'latin1'))
+    if (this.#length + latin1.length > CHUNK_BYTES) this.append(Buffer.from(latin1, 'latin1'))
     else this.#length += this.#chunk.write(latin1, this.#length, 'latin1')
   }
 
@@ -65,11 +72,12 @@ export class SnapshotWriter {
 
   /** All that is left. */
   takeAll(): Uint8Array[] {
-    this.#next()
+    if (this.#length > 0) this.#next()
     return this.takeFull()
   }
 
-  #append(bytes: Uint8Array): void {
+  /** As they are. */
+  append(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; ) {
       if (this.#length === CHUNK_BYTES) this.#next()
       const part = bytes.subarray(at, at + CHUNK_BYTES - this.#length)
@@ -81,6 +89,7 @@ export class SnapshotWriter {
 
   #next(): void {
     this.#full.push(this.#chunk.subarray(0, this.#length))
+    this.#fullBytes += this.#length
     this.#chunk = Buffer.allocUnsafe(CHUNK_BYTES)
     this.#length = 0
   }

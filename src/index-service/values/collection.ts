@@ -12,6 +12,11 @@ export interface Collection {
   readonly size: number
   readonly usedBytes: number
   encode(writer: SnapshotWriter): void
+  /**
+   * The same in parts, while it changes: its first step notes what it holds now, and each other one writes an element.
+   * That of a hash or a set gives the member that it wrote. It is to be ended, and there is one at a time.
+   */
+  encodeParts(writer: SnapshotWriter): Generator<string | undefined>
 }
 
 /** What was written by `encode` of a value of this type. @throws RangeError */

@@ -1,5 +1,6 @@
 import { RecordType } from '../state/record-format.ts'
 import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
+import { KeptSlots } from './kept-slots.ts'
 
 /**
  * What an element takes besides its characters: a string and a slot of the ring, which is three quarters full on
@@ -17,6 +18,8 @@ export class ListValue {
   #head = 0
   #size = 0
   #characters = 0
+  /** Elements that are being written as they were, as long as the slots are the same. */
+  #kept: KeptSlots<string> | undefined
 
   get size(): number {
     return this.#size
@@ -33,20 +36,20 @@ export class ListValue {
 
   set(index: number, element: string): void {
     this.#characters += element.length - this.at(index).length
-    this.#slots[(this.#head + index) & (this.#slots.length - 1)] = element
+    this.#put(this.#head + index, element)
   }
 
   pushFirst(element: string): void {
     this.#room()
     this.#head = (this.#head - 1) & (this.#slots.length - 1)
-    this.#slots[this.#head] = element
+    this.#put(this.#head, element)
     this.#size += 1
     this.#characters += element.length
   }
 
   pushLast(element: string): void {
     this.#room()
-    this.#slots[(this.#head + this.#size) & (this.#slots.length - 1)] = element
+    this.#put(this.#head + this.#size, element)
     this.#size += 1
     this.#characters += element.length
   }
@@ -54,7 +57,7 @@ export class ListValue {
   /** There has to be one. */
   popFirst(): string {
     const element = this.at(0)
-    this.#slots[this.#head] = ''
+    this.#put(this.#head, '')
     this.#head = (this.#head + 1) & (this.#slots.length - 1)
     return this.#taken(element)
   }
@@ -62,14 +65,14 @@ export class ListValue {
   /** There has to be one. */
   popLast(): string {
     const element = this.at(this.#size - 1)
-    this.#slots[(this.#head + this.#size - 1) & (this.#slots.length - 1)] = ''
+    this.#put(this.#head + this.#size - 1, '')
     return this.#taken(element)
   }
 
   insert(index: number, element: string): void {
     this.pushLast(element)
     for (let at = this.#size - 1; at > index; at -= 1) this.#move(at - 1, at)
-    this.#slots[(this.#head + index) & (this.#slots.length - 1)] = element
+    this.#put(this.#head + index, element)
   }
 
   /** Keep the elements from `start` up to before `end`. */
@@ -89,8 +92,7 @@ export class ListValue {
     }
     if (removed === 0) return 0
     if (fromLast) kept.reverse()
-    this.#slots.fill('')
-    this.#head = 0
+    this.#leave(new Array<string>(this.#slots.length).fill(''))
     this.#size = 0
     this.#characters = 0
     for (const own of kept) this.pushLast(own)
@@ -102,6 +104,18 @@ export class ListValue {
     for (let index = 0; index < this.#size; index += 1) writer.text(this.at(index))
   }
 
+  *encodeParts(writer: SnapshotWriter): Generator<undefined> {
+    const kept = new KeptSlots(this.#slots, this.#size, this.#head, this.#slots.length - 1)
+    this.#kept = kept
+    try {
+      yield
+      writer.count(kept.left)
+      for (; kept.left > 0; yield) writer.text(kept.take())
+    } finally {
+      this.#kept = undefined
+    }
+  }
+
   static decode(reader: SnapshotReader): ListValue {
     const list = new ListValue()
     for (let left = reader.count(); left > 0; left -= 1) list.pushLast(reader.text())
@@ -109,7 +123,21 @@ export class ListValue {
   }
 
   #move(from: number, to: number): void {
-    this.#slots[(this.#head + to) & (this.#slots.length - 1)] = this.at(from)
+    this.#put(this.#head + to, this.at(from))
+  }
+
+  /** `slot` goes round the ring. */
+  #put(slot: number, element: string): void {
+    const at = slot & (this.#slots.length - 1)
+    this.#kept?.changing(at)
+    this.#slots[at] = element
+  }
+
+  /** The slots before are left as they are. */
+  #leave(slots: string[]): void {
+    this.#slots = slots
+    this.#head = 0
+    this.#kept = undefined
   }
 
   #taken(element: string): string {
@@ -127,7 +155,6 @@ export class ListValue {
   #resize(length: number): void {
     const slots = new Array<string>(length).fill('')
     for (let index = 0; index < this.#size; index += 1) slots[index] = this.at(index)
-    this.#slots = slots
-    this.#head = 0
+    this.#leave(slots)
   }
 }

@@ -1,4 +1,5 @@
 import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
+import { KeptSlots } from './kept-slots.ts'
 
 /** What a member takes besides its characters: a string, an entry of a Map, a slot of an array. */
 const MEMBER_BYTES = 68
@@ -12,6 +13,8 @@ export class MemberSet {
   readonly #members: string[] = []
   readonly #numbers = new Map<string, number>()
   #characters = 0
+  /** Members that are being written as they were. */
+  #kept: KeptSlots<string> | undefined
 
   get size(): number {
     return this.#members.length
@@ -47,6 +50,8 @@ export class MemberSet {
   delete(member: string): boolean {
     const number = this.#numbers.get(member)
     if (number === undefined) return false
+    this.#kept?.changing(number)
+    this.#kept?.changing(this.#members.length - 1)
     this.#numbers.delete(member)
     const last = this.#members.pop()!
     if (last !== member) {
@@ -71,6 +76,31 @@ export class MemberSet {
   encode(writer: SnapshotWriter): void {
     writer.count(this.size)
     for (const member of this.#members) writer.text(member)
+  }
+
+  *encodeParts(writer: SnapshotWriter): Generator<string | undefined> {
+    const kept = this.keep()
+    try {
+      yield
+      writer.count(kept.left)
+      while (kept.left > 0) {
+        const member = kept.take()
+        writer.text(member)
+        yield member
+      }
+    } finally {
+      this.release()
+    }
+  }
+
+  /** The members of now, to be taken one by one while they change, until {@link release}. */
+  keep(): KeptSlots<string> {
+    this.#kept = new KeptSlots(this.#members)
+    return this.#kept
+  }
+
+  release(): void {
+    this.#kept = undefined
   }
 
   protected decodeMembers(reader: SnapshotReader): void {

@@ -1,5 +1,6 @@
 import { RecordType } from '../state/record-format.ts'
 import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
+import { KeptSlots } from './kept-slots.ts'
 import { MemberSet } from './member-set.ts'
 import { OrderedMap } from './ordered-map.ts'
 
@@ -20,6 +21,8 @@ export class SortedSetValue {
   /** By the number of the member. */
   readonly #scores: number[] = []
   readonly #order = new OrderedMap<Scored, true>(compareScored)
+  /** Scores that are being written as they were. */
+  #kept: KeptSlots<number> | undefined
 
   get size(): number {
     return this.#scores.length
@@ -63,6 +66,7 @@ export class SortedSetValue {
       this.#scores.push(score)
     } else {
       this.#order.delete({ score: this.#scores[number]!, member })
+      this.#kept?.changing(number)
       this.#scores[number] = score
     }
     this.#order.set({ score, member }, true)
@@ -73,6 +77,8 @@ export class SortedSetValue {
     if (number === undefined) return false
     this.#order.delete({ score: this.#scores[number]!, member })
     this.#members.delete(member)
+    this.#kept?.changing(number)
+    this.#kept?.changing(this.#scores.length - 1)
     const last = this.#scores.pop()!
     if (number < this.#scores.length) this.#scores[number] = last
     return true
@@ -96,6 +102,23 @@ export class SortedSetValue {
     for (const [number, member] of this.#members.members.entries()) {
       writer.text(member)
       writer.f64(this.#scores[number]!)
+    }
+  }
+
+  *encodeParts(writer: SnapshotWriter): Generator<undefined> {
+    const members = this.#members.keep()
+    const scores = new KeptSlots(this.#scores)
+    this.#kept = scores
+    try {
+      yield
+      writer.count(members.left)
+      for (; members.left > 0; yield) {
+        writer.text(members.take())
+        writer.f64(scores.take())
+      }
+    } finally {
+      this.#members.release()
+      this.#kept = undefined
     }
   }
 

@@ -1,7 +1,19 @@
 import { RecordType } from '../state/record-format.ts'
-import type { SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
+import { type SnapshotReader, SnapshotWriter } from '../state/snapshot-stream.ts'
 import { OrderedMap } from './ordered-map.ts'
 import { compareIds, readId, StreamGroup } from './stream-group.ts'
+
+/** Entries of a stream that are being written as they were. */
+interface KeptEntries {
+  /** Those up to here were written. */
+  writtenId: bigint
+  /** Of the last one. */
+  readonly lastId: bigint
+  /** Those that were not written before they went. */
+  readonly gone: StreamEntry[]
+  /** Those that came since, where one was before: `XSETID` may lower the id from which on they come. */
+  readonly come: Set<bigint>
+}
 
 interface RangeOptions {
   readonly count?: number
@@ -33,6 +45,7 @@ export class StreamValue {
   readonly #entries = new OrderedMap<bigint, StreamFields>(compareIds)
   readonly #groups = new Map<string, StreamGroup>()
   #entriesBytes = 0
+  #kept: KeptEntries | undefined
 
   get size(): number {
     return this.#entries.size
@@ -134,15 +147,46 @@ export class StreamValue {
   }
 
   encode(writer: SnapshotWriter): void {
+    this.#encodeHead(writer)
+    for (const entry of this.#entries) encodeEntry(writer, entry)
+    this.#encodeGroups(writer)
+  }
+
+  /** Its groups, and what was delivered and not acknowledged, are noted in its first step. */
+  *encodeParts(writer: SnapshotWriter): Generator<undefined> {
+    const [head, groups] = [new SnapshotWriter(), new SnapshotWriter()]
+    this.#encodeHead(head)
+    this.#encodeGroups(groups)
+    const kept: KeptEntries = { writtenId: -1n, lastId: this.last?.[0] ?? -1n, gone: [], come: new Set() }
+    this.#kept = kept
+    try {
+      yield
+      for (const chunk of head.takeAll()) writer.append(chunk)
+      const cursor = this.#entries.cursor()
+      for (; cursor.next() && cursor.key <= kept.lastId; yield) {
+        if (!kept.come.has(cursor.key)) encodeEntry(writer, [cursor.key, cursor.value])
+        kept.writtenId = cursor.key
+      }
+      // Whatever goes from here on was written.
+      kept.writtenId = kept.lastId
+      for (const entry of kept.gone) {
+        encodeEntry(writer, entry)
+        yield
+      }
+      for (const chunk of groups.takeAll()) writer.append(chunk)
+    } finally {
+      this.#kept = undefined
+    }
+  }
+
+  #encodeHead(writer: SnapshotWriter): void {
     writer.text(this.lastId.toString(16))
     writer.text(this.maxDeletedId.toString(16))
     writer.f64(this.entriesAdded)
     writer.count(this.size)
-    for (const [id, fields] of this.#entries) {
-      writer.text(id.toString(16))
-      writer.count(fields.length)
-      for (const text of fields) writer.text(text)
-    }
+  }
+
+  #encodeGroups(writer: SnapshotWriter): void {
     writer.count(this.#groups.size)
     for (const group of this.#groups.values()) group.encode(writer)
   }
@@ -165,14 +209,25 @@ export class StreamValue {
   #insert(id: bigint, fields: StreamFields): void {
     this.#entries.set(id, fields)
     this.#entriesBytes += bytesOfEntry(fields)
+    const kept = this.#kept
+    if (kept !== undefined && id > kept.writtenId && id <= kept.lastId) kept.come.add(id)
   }
 
   #remove(id: bigint): boolean {
     const fields = this.#entries.get(id)
     if (fields === undefined) return false
     this.#entriesBytes -= bytesOfEntry(fields)
+    const kept = this.#kept
+    if (kept !== undefined && id > kept.writtenId && id <= kept.lastId && !kept.come.delete(id))
+      kept.gone.push([id, fields])
     return this.#entries.delete(id)
   }
+}
+
+function encodeEntry(writer: SnapshotWriter, [id, fields]: StreamEntry): void {
+  writer.text(id.toString(16))
+  writer.count(fields.length)
+  for (const text of fields) writer.text(text)
 }
 
 function bytesOfEntry(fields: StreamFields): number {

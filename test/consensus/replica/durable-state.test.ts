@@ -33,7 +33,7 @@ test('a journal is long when as much was recorded since its snapshot', () => {
   append(opened, 1)
   assert.equal(opened.state.isLong(100_000), true)
   const configuration = foundingConfiguration([1])
-  opened.state.snapshot({ index: 100, term: 1024, configuration }, new Uint8Array(), 100)
+  opened.state.snapshot({ index: 100, term: 1024, configuration }, [], 100)
   assert.equal(opened.state.isLong(100_000), false)
 })
 

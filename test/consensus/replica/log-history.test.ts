@@ -52,3 +52,16 @@ test('less is kept while no one may lag behind', () => {
   for (let index = 101; index <= 200; index += 1) history.push(entry(index, MIB))
   assert.equal(history.last - history.base, 63)
 })
+
+test('what follows on a snapshot is held, up to four times the bytes', () => {
+  const history = new LogHistory(0, 200 * 10)
+  for (let index = 1; index <= 20; index += 1) history.push(entry(index))
+  history.held = 15
+  for (let index = 21; index <= 40; index += 1) history.push(entry(index))
+  assert.deepEqual([history.base, history.last], [15, 40], 'what is before it goes')
+  for (let index = 41; index <= 200; index += 1) history.push(entry(index))
+  assert.equal(history.last - history.base, 40)
+  history.held = undefined
+  history.push(entry(201))
+  assert.equal(history.last - history.base, 10)
+})

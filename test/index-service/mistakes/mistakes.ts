@@ -20,6 +20,7 @@ const HASHES = ['index-service/client/foreign-hashes.test']
 const LOCATE = ['index-service/locate.test']
 const OBSERVATIONS = ['index-service/observations.test']
 const BACKUP = ['index-service/backup.test']
+const CUT = ['index-service/state/snapshot-cut.test']
 const REDIS = ['index-service/commands/differential.test']
 
 /** It changes nothing that matters, so nothing may fail with it. */
@@ -277,5 +278,40 @@ export const mistakes: readonly IndexMistake[] = [
     find: 'this.leads = leads === this.#led ? leads : 0;',
     replace: 'this.leads = leads;',
     tests: REMOTE,
+  },
+  {
+    name: 'a collection is not copied before it changes',
+    breaks: 'a snapshot has elements that came after its command',
+    find: 'if (!this.#isWanted(space, key, record)) return;',
+    replace: 'return;',
+    tests: CUT,
+  },
+  {
+    name: 'strings that are set together are not copied before',
+    breaks: 'a snapshot lacks keys that were there at its command',
+    find: 'numbers[SetNumber.Cut] = this.unpacked?.versionMax ?? -1;',
+    replace: 'numbers[SetNumber.Cut] = -1;',
+    tests: CUT,
+  },
+  {
+    name: 'what the walk has passed is copied again',
+    breaks: 'keys are in a snapshot twice',
+    find: 'if (this.#records.isPassed(this.#keys.ofKey(key, space), this.#walk.cursor)) return false;',
+    replace: '',
+    tests: CUT,
+  },
+  {
+    name: 'the last member of a set moves without being kept',
+    breaks: 'a snapshot has a member of a set in two places, or in none',
+    find: 'this.#kept?.changing(this.#members.length - 1);',
+    replace: '',
+    tests: CUT,
+  },
+  {
+    name: 'values of fields are not kept',
+    breaks: 'a hash is in a snapshot as it became while it was written',
+    find: 'if (value !== void 0) kept.set(name, Uint8Array.from(value));',
+    replace: '',
+    tests: CUT,
   },
 ]

@@ -40,8 +40,8 @@ class Shard implements Disposable {
         this.added += strings.count
         return strings
       }
-      records.packStrings = (cursor, target) => {
-        const strings = packStrings(cursor, target)
+      records.packStrings = (cursor, target, options) => {
+        const strings = packStrings(cursor, target, options)
         this.packed += strings.count
         return strings
       }

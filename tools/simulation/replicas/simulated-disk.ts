@@ -66,8 +66,8 @@ export class SimulatedDisk implements Journal {
     this.#records.push({ kind: 'entry', entry: { ...entry, payload: entry.payload.slice() } })
   }
 
-  snapshot(head: SnapshotHead, bytes: Uint8Array): void {
-    this.#records.push({ kind: 'snapshot', head, bytes: bytes.slice() })
+  snapshot(head: SnapshotHead, ...parts: readonly Uint8Array[]): void {
+    this.#records.push({ kind: 'snapshot', head, bytes: Buffer.concat(parts) })
   }
 
   flush(): void {

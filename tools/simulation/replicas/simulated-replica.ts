@@ -248,7 +248,7 @@ export class SimulatedReplica {
     }
     if (this.#snapshotWanted) {
       this.#snapshotWanted = false
-      this.replica.offerSnapshot(this.applied, this.#snapshot)
+      while (this.replica.offerSnapshot(this.applied, this.#snapshot));
       any = true
     }
     return any

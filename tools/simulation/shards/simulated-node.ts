@@ -95,6 +95,7 @@ export class SimulatedNode {
         listen: undefined,
         inFlightMax: 1024,
         thread: 'own',
+        spinMs: 0,
         slowerThanUs: -1,
         timeoutMs: PATIENCE_MS,
         signal: undefined,

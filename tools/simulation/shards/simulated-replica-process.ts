@@ -137,8 +137,12 @@ export class SimulatedReplicaProcess implements ReplicaPort {
     this.#tell('ended', id)
   }
 
-  offerSnapshot(index: number, bytes: Uint8Array): void {
-    this.#tell('snapshot', { index, bytes })
+  async addToSnapshot(part: Uint8Array, index: number, isFirst: boolean): Promise<void> {
+    await this.#command('addToSnapshot', { part, index, isFirst })
+  }
+
+  async offerSnapshot(index: number, first: Uint8Array): Promise<boolean> {
+    return (await this.#command('offerSnapshot', { index, first })) as boolean
   }
 
   async transfer(id: number): Promise<boolean> {
