@@ -82,7 +82,9 @@ export const arrayCalls: Readonly<Record<string, readonly (() => unknown)[]>> = 
         if (turn % 4 !== 0) numbers[turn % numbers.length] = values[Math.floor(turn / numbers.length) % values.length]!
         return numbers
       }
-      return [name, [next, () => memories]]
+      // One by one, or all in a list.
+      const first = (): unknown => (turn % 2 === 0 ? memories : memories[0])
+      return [name, [next, first, () => memories[1], () => memories[2], () => memories[3]]]
     }),
   ),
 }
