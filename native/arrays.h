@@ -147,6 +147,7 @@ void registerArrayRandom(napi_env env, napi_value exports);
 void registerArraySorting(napi_env env, napi_value exports);
 void registerArraySelecting(napi_env env, napi_value exports);
 void registerArrayProducts(napi_env env, napi_value exports);
+void registerArrayTransforms(napi_env env, napi_value exports);
 void registerArrayMemory(napi_env env, napi_value exports);
 void endArrayMemory(napi_env env, Environment* environment);
 

@@ -534,6 +534,19 @@ export interface Addon {
   /** Matrix products. */
   multiplyMatrices(numbers: Float64Array, ...memories: ArrayMemories): void
   /**
+   * A Fourier transform of complex numbers in place, or from a line of a block to a line of another. `numbers` are those
+   * of `src/arrays/kernels/native-transforms.ts`. `work` is written over.
+   */
+  transformLine(
+    numbers: Float64Array,
+    roots: Float64Array,
+    re: Float64Array,
+    im: Float64Array,
+    workRe: Float64Array,
+    workIm: Float64Array,
+    ...sourceAndTarget: readonly [] | readonly [source: Float64Array, target: Float64Array]
+  ): void
+  /**
    * Memory for a result, with anything in it. Once the collector has found that nothing refers to the buffer, another
    * result may have its memory. Undefined if there is no memory, or if this runtime takes no external buffers.
    */
