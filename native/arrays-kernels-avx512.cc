@@ -29,7 +29,6 @@ namespace avx512 {
 namespace {
 #include "arrays-math.h"
 #include "arrays-reducing.h"
-#include "arrays-butterflies.h"
 #include "arrays-radix-sort.h"
 #if AETHER_INTRINSICS != 0
 #include "arrays-quicksort.h"
@@ -44,7 +43,6 @@ void fillAvx512(Kernels* table) {
   avx512::fillMath(table->elementwise);
   avx512::fillWideReducers(table);
   avx512::fillMultipliers(table);
-  avx512::fillButterflies(table);
   avx512::fillKeys(table);
 #if AETHER_INTRINSICS != 0
   table->sort64 = {avx512::sortKeys<uint64_t>, avx512::splitKeys<uint64_t>};
