@@ -1,9 +1,10 @@
-// Fourier transforms of lengths without other primes than 2, 3 and 5: the passes of src/arrays/local/fft/mixed-radix.ts.
-// A pass reads element (i, j, k) at i + stride * (j + radix * k) and writes it at i + stride * (k + groups * j). Where a
-// line is longer than the caches, the passes are made in two sweeps over the memory instead of one each:
+// Fourier transforms of lengths without other primes than 2, 3 and 5: the passes of
+// src/arrays/local/fft/mixed-radix.ts. A pass reads element (i, j, k) at i + stride * (j + radix * k) and writes it at
+// i + stride * (k + groups * j). Where a line is longer than the caches, the passes are made in two sweeps over the
+// memory instead of one each:
 //
-//   1. The first passes mix only positions that lie `rest` apart, of which there are `ways`. A tile has some neighbouring
-//      positions, and all that are mixed with them.
+//   1. The first passes mix only positions that lie `rest` apart, of which there are `ways`. A tile has some
+//      neighbouring positions, and all that are mixed with them.
 //   2. Then each of the `ways` runs of `rest` elements is a transform of its own. Its element q belongs at
 //      run + ways * q. Some runs are made together, so that whole lines of the cache are written.
 //
@@ -268,8 +269,8 @@ void Transforming::run(const Split& data, const Split& work) const {
 
 }  // namespace
 
-// transformLine(numbers, roots, re, im, workRe, workIm, source, target): the data in place, or if there are a source and
-// a target, from line to line. What is written over then are `re` and `im`, and in any case `work`.
+// transformLine(numbers, roots, re, im, workRe, workIm, source, target): the data in place, or if there are a source
+// and a target, from line to line. What is written over then are `re` and `im`, and in any case `work`.
 static napi_value TransformLine(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   static const char* const names[] = {"numbers", "roots", "re", "im", "workRe", "workIm", "source", "target"};

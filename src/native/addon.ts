@@ -534,8 +534,8 @@ export interface Addon {
   /** Matrix products. */
   multiplyMatrices(numbers: Float64Array, ...memories: ArrayMemories): void
   /**
-   * A Fourier transform of complex numbers in place, or from a line of a block to a line of another. `numbers` are those
-   * of `src/arrays/kernels/native-transforms.ts`. `work` is written over.
+   * A Fourier transform of complex numbers in place, or from a line of a block to a line of another. `numbers` are
+   * those of `src/arrays/kernels/native-transforms.ts`. `work` is written over.
    */
   transformLine(
     numbers: Float64Array,
