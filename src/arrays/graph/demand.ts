@@ -37,7 +37,7 @@ function* settleExchange(
 }
 
 /** The elements of an operand, as they were when it was captured. */
-export function captured({ node, epoch }: Capture): Block {
+function captured({ node, epoch }: Capture): Block {
   const block = demand(node)
   return epoch.copy === undefined ? block : { ...block, data: epoch.copy }
 }

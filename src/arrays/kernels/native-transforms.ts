@@ -8,7 +8,7 @@ export interface Split {
 }
 
 /** Numbers of a line in the memory of a block of complex128: the first one's place, and how far apart they are. */
-export interface ComplexLine {
+interface ComplexLine {
   readonly numbers: Float64Array
   readonly place: number
   readonly step: number
@@ -22,7 +22,7 @@ export interface NativeTransform {
   readonly fromLine: (lines: LinesOfTransform, data: Split, work: Split) => void
 }
 
-export interface LinesOfTransform {
+interface LinesOfTransform {
   readonly source: ComplexLine
   readonly count: number
   readonly target: ComplexLine
