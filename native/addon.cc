@@ -114,6 +114,7 @@ NAPI_MODULE_INIT() {
   registerArraySelecting(env, exports);
   registerArrayRandom(env, exports);
   registerArrayProducts(env, exports);
+  registerArrayTransforms(env, exports);
   registerArrayMemory(env, exports);
 #ifdef AETHER_VERBS
   exportVerbs(env, exports);

@@ -29,6 +29,7 @@ namespace {
 #include "arrays-math.h"
 #include "arrays-elementwise.h"
 #include "arrays-reducing.h"
+#include "arrays-butterflies.h"
 #if AETHER_INTRINSICS != 0
 #include "arrays-streaming.h"
 #endif
@@ -45,6 +46,7 @@ void fillAvx2(Kernels* table) {
   avx2::fillMath(table->elementwise);
   avx2::fillWideReducers(table);
   avx2::fillMultipliers(table);
+  avx2::fillButterflies(table);
 #if AETHER_INTRINSICS != 0
   avx2::fillStreaming(table);
 #endif

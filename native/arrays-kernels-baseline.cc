@@ -18,6 +18,7 @@ namespace {
 #include "arrays-math.h"
 #include "arrays-elementwise.h"
 #include "arrays-reducing.h"
+#include "arrays-butterflies.h"
 #include "arrays-radix-sort.h"
 
 constexpr size_t kTileBytes = 16, kTileRows = 4, kTileVectors = 2;
@@ -83,6 +84,7 @@ void fillBaseline(Kernels* table) {
   baseline::fillWideReducers(table);
   baseline::fillOtherReducers(table);
   baseline::fillMultipliers(table);
+  baseline::fillButterflies(table);
   baseline::fillKeys(table);
   table->sort64.sort = baseline::sortKeys<uint64_t>;
   table->sort32.sort = baseline::sortKeys<uint32_t>;

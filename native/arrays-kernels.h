@@ -76,11 +76,22 @@ struct FloatKeys {
   void (*to)(const Key* keys, T* values, size_t count, Key flip) = nullptr;
 };
 
+// Complex numbers, real and imaginary parts apart: those with which one position is transformed lie `step` apart.
+struct Split {
+  double* re = nullptr;
+  double* im = nullptr;
+  size_t step = 0;
+};
+
+// A pass of a Fourier transform over `count` neighbouring positions. Output j is multiplied by the roots of j - 1.
+using Butterflies = void (*)(const Split& from, const Split& to, const Split& roots, size_t count);
+
 struct Kernels {
   Kernel elementwise[kOperations][kDTypes] = {};
   Kernel casts[kDTypes][kDTypes] = {};
   Reducer reducers[kReductions][kDTypes] = {};
   Multiplier multipliers[kDTypes] = {};
+  Butterflies butterflies[6] = {};  // by their radix
   KeySorting<uint64_t> sort64;
   KeySorting<uint32_t> sort32;
   FloatKeys<double> keys64;

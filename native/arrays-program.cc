@@ -122,6 +122,8 @@ class Program {
   void readTiles(int64_t start, int64_t rows, int64_t length, uint8_t* scratch) const;
   void copySpan(const Span& span, uint8_t* chunk, int64_t start, int64_t length, bool isToSpan) const;
   uint8_t* at(const Span& span, int64_t index) const;
+  // In front of the registers in the scratch memory: where each register and each output lies, and its elements' width.
+  size_t placeBytes() const { return ((registers_.size() + outputs_.size()) * 16 + 63) / 64 * 64; }
   int64_t step(const Span& span) const { return shape_.rank == 0 ? 0 : span.strides[shape_.rank - 1]; }
   // Do the elements of each chunk lie next to each other?
   bool isNext(const Span& span) const {
@@ -147,6 +149,15 @@ class Program {
 };
 
 bool Program::read(Numbers* numbers, Memories* memories) {
+  // One program after another has the same lists, which keep their memory.
+  inputs_.clear();
+  constants_.clear();
+  registers_.clear();
+  steps_.clear();
+  outputs_.clear();
+  slots_ = 0;
+  tileRows_ = 1;
+  isStreaming_ = false;
   threads_ = static_cast<size_t>(numbers->integer(1, kThreadsMax));
   shape_.read(numbers);
   const auto inputs = static_cast<size_t>(numbers->integer(0, 1024));
@@ -154,11 +165,9 @@ bool Program::read(Numbers* numbers, Memories* memories) {
   const auto steps = static_cast<size_t>(numbers->integer(0, 4096));
   const auto outputs = static_cast<size_t>(numbers->integer(0, 1024));
   if (!numbers->ok()) return false;
-  registers_.reserve(inputs + constants + steps);
-  steps_.reserve(steps);
   inputs_.resize(inputs);
   for (Span& input : inputs_) {
-    input = memories->span(numbers, shape_);
+    memories->read(numbers, shape_, &input);
     Register each;
     each.type = input.dtype;
     each.span = &input;
@@ -212,12 +221,12 @@ bool Program::readSteps(Numbers* numbers, size_t count) {
 
 bool Program::readOutputs(Numbers* numbers, Memories* memories, size_t count) {
   for (size_t index = 0; index < count; index++) {
-    Output output;
+    outputs_.emplace_back();
+    Output& output = outputs_.back();
     output.number = static_cast<size_t>(numbers->integer(0, static_cast<int64_t>(registers_.size()) - 1));
-    output.span = memories->span(numbers, shape_);
+    memories->read(numbers, shape_, &output.span);
     if (!numbers->ok() || registers_[output.number].type != output.span.dtype) return false;
     registers_[output.number].lastUse = steps_.size();
-    outputs_.push_back(output);
   }
   return true;
 }
@@ -230,10 +239,12 @@ void Program::order() {
   for (size_t axis = 0; axis < shape_.rank; axis++) axes[axis] = axis;
   const auto reach = [&](size_t axis) { return std::abs(leading->strides[axis]); };
   // Axes of one element have stride 0 and stay out of the way in front.
-  std::stable_sort(axes, axes + shape_.rank, [&](size_t a, size_t b) {
+  const auto isBefore = [&](size_t a, size_t b) {
     if ((shape_.extents[a] == 1) != (shape_.extents[b] == 1)) return shape_.extents[a] == 1;
     return reach(a) > reach(b);
-  });
+  };
+  if (std::is_sorted(axes, axes + shape_.rank, isBefore)) return;
+  std::stable_sort(axes, axes + shape_.rank, isBefore);
   const auto permute = [&](int64_t* values) {
     int64_t before[kAxesMax];
     std::copy(values, values + shape_.rank, before);
@@ -330,10 +341,8 @@ void Program::placeRegisters(size_t width) {
 
 uint8_t* Program::at(const Span& span, int64_t index) const {
   uint8_t* place = span.first;
-  for (size_t axis = shape_.rank; axis-- > 0;) {
+  for (size_t axis = shape_.rank; index != 0 && axis-- > 0; index /= shape_.extents[axis])
     place += index % shape_.extents[axis] * span.strides[axis];
-    index /= shape_.extents[axis];
-  }
   return place;
 }
 
@@ -418,18 +427,19 @@ void Program::runChunk(int64_t start, int64_t length, uint8_t* const* places) co
 
 // A unit is a chunk, or the chunks of a tile's runs that lie one below the other.
 void Program::runUnits(int64_t first, int64_t last, uint8_t* scratch) const {
-  const size_t registers = registers_.size();
-  std::vector<uint8_t*> places(registers + outputs_.size());
-  std::vector<int64_t> widths(places.size());
+  const size_t registers = registers_.size(), all = registers + outputs_.size();
+  auto* const places = reinterpret_cast<uint8_t**>(scratch);
+  auto* const widths = reinterpret_cast<int64_t*>(places + all);
+  scratch += placeBytes();
   for (size_t number = 0; number < registers; number++) {
     const Register& each = registers_[number];
     places[number] = scratch + each.slot * slotBytes_;
     widths[number] = each.isDirect ? static_cast<int64_t>(kWidths[each.type]) : 0;
   }
   for (size_t index = 0; index < outputs_.size(); index++)
-    if (outputs_[index].isStreamed) widths[registers + index] = static_cast<int64_t>(kWidths[outputs_[index].span.dtype]);
+    widths[registers + index] = outputs_[index].isStreamed ? static_cast<int64_t>(kWidths[outputs_[index].span.dtype]) : 0;
   const auto locate = [&](int64_t start) {
-    for (size_t number = 0; number < places.size(); number++)
+    for (size_t number = 0; number < all; number++)
       if (widths[number] != 0)
         places[number] = at(number < registers ? *registers_[number].span : outputs_[number - registers].span, start);
   };
@@ -439,7 +449,7 @@ void Program::runUnits(int64_t first, int64_t last, uint8_t* scratch) const {
   for (int64_t unit = first; unit < last; unit++) {
     if (crossesRuns_) {
       locate(unit * chunk_);
-      runChunk(unit * chunk_, std::min(chunk_, shape_.size - unit * chunk_), places.data());
+      runChunk(unit * chunk_, std::min(chunk_, shape_.size - unit * chunk_), places);
       continue;
     }
     const int64_t within = unit % chunksOfRun_ * chunk_, tile = unit / chunksOfRun_;
@@ -450,11 +460,11 @@ void Program::runUnits(int64_t first, int64_t last, uint8_t* scratch) const {
     for (int64_t each = 0; each < rows; each++) {
       if (tileRows_ > 1 || within == 0 || unit == first) locate((row + each) * run_ + within);
       else
-        for (size_t number = 0; number < places.size(); number++) places[number] += before * widths[number];
+        for (size_t number = 0; number < all; number++) places[number] += before * widths[number];
       for (size_t number = 0; number < inputs_.size(); number++)
         if (registers_[number].isTile)
           places[number] = scratch + (registers_[number].slot + static_cast<size_t>(each)) * slotBytes_;
-      runChunk((row + each) * run_ + within, length, places.data());
+      runChunk((row + each) * run_ + within, length, places);
     }
     before = length;
   }
@@ -487,17 +497,26 @@ void Program::run() {
   const size_t pieces = threads == 1 ? 1 : std::min(static_cast<size_t>(units), threads * 8);
   // Not a multiple of 4096: a load would seem to wait for a store at the same place of another page.
   slotBytes_ = (static_cast<size_t>(chunk_) * width + 63) / 64 * 64 + 320;
-  const size_t scratchBytes = slots_ * slotBytes_ + 64;
+  const size_t scratchBytes = placeBytes() + slots_ * slotBytes_ + 64;
   auto body = [&](size_t piece) {
-    std::unique_ptr<uint8_t[]> memory(new uint8_t[scratchBytes]);
-    auto* const scratch = memory.get() + (64 - reinterpret_cast<uintptr_t>(memory.get()) % 64) % 64;
+    // A program of one step needs no more.
+    alignas(64) uint8_t few[1024];
+    const bool isFew = scratchBytes <= sizeof few;
+    std::unique_ptr<uint8_t[]> memory(isFew ? nullptr : new uint8_t[scratchBytes]);
+    auto* const scratch = isFew ? few : memory.get() + (64 - reinterpret_cast<uintptr_t>(memory.get()) % 64) % 64;
     for (size_t index = 0; index < constants_.size(); index++)
-      fill(scratch + registers_[inputs_.size() + index].slot * slotBytes_, constants_[index],
+      fill(scratch + placeBytes() + registers_[inputs_.size() + index].slot * slotBytes_, constants_[index],
            static_cast<size_t>(chunk_));
     const auto number = static_cast<int64_t>(piece), all = static_cast<int64_t>(pieces);
     runUnits(units * number / all, units * (number + 1) / all, scratch);
   };
   inParallel(pieces, threads, body);
+}
+
+// One for each thread: no JavaScript runs between its reading and its end.
+__attribute__((noinline)) Program& ownProgram() {
+  static thread_local Program program;
+  return program;
 }
 
 }  // namespace
@@ -508,7 +527,7 @@ static napi_value RunArrayProgram(napi_env env, napi_callback_info info) {
   Numbers numbers(&arguments, 0);
   Memories memories(&arguments, 1);
   if (!arguments.ok()) return nullptr;
-  Program program;
+  Program& program = ownProgram();
   if (!program.read(&numbers, &memories)) return throwNumbers(env);
   program.run();
   return nullptr;

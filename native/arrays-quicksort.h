@@ -83,6 +83,33 @@ inline __attribute__((always_inline)) __m512i exchange(__m512i v, size_t bits, s
   return V::blend(static_cast<typename V::Mask>(upperLanes<Key>(highest)), V::least(v, other), V::most(v, other));
 }
 
+// Makes ascending runs of `size` registers of ascending runs of half as many.
+template <class Key, size_t count>
+inline __attribute__((always_inline)) void mergeRegisters(__m512i (&v)[count], size_t size) {
+  using V = Vector<Key>;
+#pragma GCC unroll 8
+  for (size_t first = 0; first < count; first += size)
+#pragma GCC unroll 8
+    for (size_t i = 0; i < size / 2; i++) {
+      const __m512i a = v[first + i], b = V::mirror(v[first + size - 1 - i], V::lanes - 1);
+      v[first + i] = V::least(a, b);
+      v[first + size - 1 - i] = V::mirror(V::most(a, b), V::lanes - 1);
+    }
+#pragma GCC unroll 4
+  for (size_t apart = size / 4; apart > 0; apart /= 2)
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count; i++)
+      if ((i & apart) == 0) {
+        const __m512i a = v[i], b = v[i + apart];
+        v[i] = V::least(a, b);
+        v[i + apart] = V::most(a, b);
+      }
+#pragma GCC unroll 4
+  for (size_t bit = V::lanes / 2; bit > 0; bit /= 2)
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count; i++) v[i] = exchange<Key>(v[i], bit, bit);
+}
+
 template <class Key, size_t count>
 inline __attribute__((always_inline)) void sortRegisters(__m512i (&v)[count]) {
   using V = Vector<Key>;
@@ -96,34 +123,12 @@ inline __attribute__((always_inline)) void sortRegisters(__m512i (&v)[count]) {
 #pragma GCC unroll 16
       for (size_t i = 0; i < count; i++) v[i] = exchange<Key>(v[i], bit, bit);
   }
-  // Between registers.
 #pragma GCC unroll 4
-  for (size_t size = 2; size <= count; size *= 2) {
-#pragma GCC unroll 8
-    for (size_t first = 0; first < count; first += size)
-#pragma GCC unroll 8
-      for (size_t i = 0; i < size / 2; i++) {
-        const __m512i a = v[first + i], b = V::mirror(v[first + size - 1 - i], V::lanes - 1);
-        v[first + i] = V::least(a, b);
-        v[first + size - 1 - i] = V::mirror(V::most(a, b), V::lanes - 1);
-      }
-#pragma GCC unroll 4
-    for (size_t apart = size / 4; apart > 0; apart /= 2)
-#pragma GCC unroll 16
-      for (size_t i = 0; i < count; i++)
-        if ((i & apart) == 0) {
-          const __m512i a = v[i], b = v[i + apart];
-          v[i] = V::least(a, b);
-          v[i + apart] = V::most(a, b);
-        }
-#pragma GCC unroll 4
-    for (size_t bit = V::lanes / 2; bit > 0; bit /= 2)
-#pragma GCC unroll 16
-      for (size_t i = 0; i < count; i++) v[i] = exchange<Key>(v[i], bit, bit);
-  }
+  for (size_t size = 2; size <= count; size *= 2) mergeRegisters<Key>(v, size);
 }
 
-template <class Key, size_t registers>
+// Sorts some keys; if they are two runs, which meet at the middle register, it only merges these.
+template <class Key, size_t registers, bool areRuns = false>
 __attribute__((noinline)) void sortFew(const Key* keys, Key* to, size_t count) {
   using V = Vector<Key>;
   using Mask = typename V::Mask;
@@ -140,7 +145,8 @@ __attribute__((noinline)) void sortFew(const Key* keys, Key* to, size_t count) {
     const Mask mask = present(i);
     v[i] = V::blend(mask, V::all(static_cast<Key>(~Key{0})), V::loadSome(keys + i * V::lanes, mask));
   }
-  sortRegisters<Key>(v);
+  if constexpr (areRuns) mergeRegisters<Key>(v, registers);
+  else sortRegisters<Key>(v);
 #pragma GCC unroll 16
   for (size_t i = 0; i < registers; i++) V::storeSome(to + i * V::lanes, present(i), v[i]);
 }
@@ -155,7 +161,13 @@ void sortFewAny(const Key* keys, Key* to, size_t count) {
   else if (count <= 2 * lanes) sortFew<Key, 2>(keys, to, count);
   else if (count <= 4 * lanes) sortFew<Key, 4>(keys, to, count);
   else if (count <= 8 * lanes) sortFew<Key, 8>(keys, to, count);
-  else sortFew<Key, 16>(keys, to, count);
+  else {
+    // All in one function would be three times its code.
+    constexpr size_t half = 8 * lanes;
+    sortFew<Key, 8>(keys, to, half);
+    sortFew<Key, 8>(keys + half, to + half, count - half);
+    sortFew<Key, 16, true>(to, to, count);
+  }
 }
 
 // Moves keys below the pivot to the front of `to`, the others to its end. Returns how many are below.

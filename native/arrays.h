@@ -1,5 +1,6 @@
 // What the files of the arrays room share: data types, the numbers of a call, and memory that a call may touch.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -48,7 +49,16 @@ class Numbers {
  public:
   Numbers(Arguments* arguments, size_t index);
 
-  int64_t integer(int64_t least, int64_t most);
+  int64_t integer(int64_t least, int64_t most) {
+    const double value = next_ < count_ ? first_[next_++] : NAN;
+    // Written so that NaN is refused.
+    if (ok_ && value >= static_cast<double>(least) && value <= static_cast<double>(most)) {
+      const auto whole = static_cast<int64_t>(value);
+      if (static_cast<double>(whole) == value) return whole;
+    }
+    ok_ = false;
+    return 0;
+  }
   DType dtype() { return static_cast<DType>(integer(0, kDTypes - 1)); }
   // Eight bytes as they lie there.
   uint64_t raw();
@@ -56,7 +66,12 @@ class Numbers {
   void fail() { ok_ = false; }
 
  private:
-  std::vector<double> values_;
+  static constexpr size_t kFew = 128;
+
+  double few_[kFew];
+  std::vector<double> many_;
+  const double* first_ = few_;
+  size_t count_ = 0;
   size_t next_ = 0;
   bool ok_ = true;
 };
@@ -65,7 +80,7 @@ constexpr int64_t kCountMax = int64_t{1} << 53;
 
 struct Shape {
   size_t rank = 0;
-  int64_t extents[kAxesMax] = {};
+  int64_t extents[kAxesMax];  // as many as there are axes
   int64_t size = 1;
 
   // Reads the rank and the extents.
@@ -76,23 +91,35 @@ struct Shape {
 struct Span {
   uint8_t* first = nullptr;
   DType dtype = kBool;
-  int64_t strides[kAxesMax] = {};
+  int64_t strides[kAxesMax];  // as many as there are axes
 
   // Do the elements lie in row-major order without gaps?
   bool isWhole(const Shape& shape) const;
 };
 
-// The typed arrays of a call: an array of them.
+// The typed arrays of a call: its last arguments, or if there are more than a call can have, one array of them.
 class Memories {
  public:
   Memories(Arguments* arguments, size_t index);
 
   // Reads number of the memory, data type, offset and one stride for each axis. Fails `numbers` if an element would lie
   // outside of the memory.
-  Span span(Numbers* numbers, const Shape& shape);
+  void read(Numbers* numbers, const Shape& shape, Span* span);
+  Span span(Numbers* numbers, const Shape& shape) {
+    Span span;
+    read(numbers, shape, &span);
+    return span;
+  }
 
  private:
-  std::vector<Bytes> memories_;
+  void readList(Arguments* arguments, napi_value list);
+
+  static constexpr size_t kFew = 7;
+
+  Bytes few_[kFew];
+  std::vector<Bytes> many_;
+  const Bytes* first_ = few_;
+  size_t count_ = 0;
 };
 
 // Throws what a call with wrong numbers throws.
@@ -120,6 +147,7 @@ void registerArrayRandom(napi_env env, napi_value exports);
 void registerArraySorting(napi_env env, napi_value exports);
 void registerArraySelecting(napi_env env, napi_value exports);
 void registerArrayProducts(napi_env env, napi_value exports);
+void registerArrayTransforms(napi_env env, napi_value exports);
 void registerArrayMemory(napi_env env, napi_value exports);
 void endArrayMemory(napi_env env, Environment* environment);
 

@@ -180,6 +180,9 @@ export interface Watcher {
   close(): void
 }
 
+/** The typed arrays of a call of the arrays' functions: up to seven one by one, or any number in a list. */
+export type ArrayMemories = readonly ArrayBufferView[] | readonly [readonly ArrayBufferView[]]
+
 export interface Addon {
   // ---- shared memory objects
   // -------------------------------------------------------------------------------------------------
@@ -509,8 +512,8 @@ export interface Addon {
 
   // ---- arrays
   // -----------------------------------------------------------------------------------------------------------------
-  // Each takes `numbers`, which describe the call, and `memories`, the typed arrays that it reads and writes. The first
-  // number says how many there are; `src/arrays/kernels/call.ts` writes them. What would read or write outside of a
+  // Each takes `numbers`, which describe the call, and the typed arrays that it reads and writes. The first number says
+  // how many numbers there are; `src/arrays/kernels/call.ts` writes them. What would read or write outside of a
   // memory is an ArgumentError.
   /**
    * The operations in their order, and which kernels there are. There is a byte for each operation and data type, then
@@ -518,9 +521,9 @@ export interface Addon {
    */
   arrayKernels(): { readonly operations: readonly string[]; readonly table: Uint8Array }
   /** Compute a program of element-wise steps. */
-  runArrayProgram(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
+  runArrayProgram(numbers: Float64Array, ...memories: ArrayMemories): void
   /** Sums, products, least and greatest elements along axes. */
-  reduceArray(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
+  reduceArray(numbers: Float64Array, ...memories: ArrayMemories): void
   /** Blocks of Philox 4x64-10 from the counter on, into all of `words`: 16, 32, and a multiple of 32 bytes. */
   philoxBlocks(key: Uint32Array, counter: Uint32Array, words: Uint32Array): void
   /**
@@ -530,11 +533,24 @@ export interface Addon {
    */
   normalNumbers(layers: Float64Array, words: Uint32Array, numbers: Float64Array, counts: Uint32Array): void
   /** Sort lines of neighbouring elements, or the indices of their elements; equal ones keep their order. */
-  sortArray(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
+  sortArray(numbers: Float64Array, ...memories: ArrayMemories): void
   /** Take elements by index or by a mask. Returns how many there were, or -1 if an index was outside. */
-  selectFromArray(numbers: Float64Array, memories: readonly ArrayBufferView[]): number
+  selectFromArray(numbers: Float64Array, ...memories: ArrayMemories): number
   /** Matrix products. */
-  multiplyMatrices(numbers: Float64Array, memories: readonly ArrayBufferView[]): void
+  multiplyMatrices(numbers: Float64Array, ...memories: ArrayMemories): void
+  /**
+   * A Fourier transform of complex numbers in place, or from a line of a block to a line of another. `numbers` are
+   * those of `src/arrays/kernels/native-transforms.ts`. `work` is written over.
+   */
+  transformLine(
+    numbers: Float64Array,
+    roots: Float64Array,
+    re: Float64Array,
+    im: Float64Array,
+    workRe: Float64Array,
+    workIm: Float64Array,
+    ...sourceAndTarget: readonly [] | readonly [source: Float64Array, target: Float64Array]
+  ): void
   /**
    * Memory for a result, with anything in it. Once the collector has found that nothing refers to the buffer, another
    * result may have its memory. Undefined if there is no memory, or if this runtime takes no external buffers.

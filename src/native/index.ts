@@ -11,6 +11,7 @@
 export {
   AddNumber,
   type Addon,
+  type ArrayMemories,
   FAULT_NUMBERS,
   FaultAnswer,
   FaultFlag,

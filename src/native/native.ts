@@ -98,6 +98,7 @@ const names: ReadonlyArray<keyof Addon> = [
   'sortArray',
   'selectFromArray',
   'multiplyMatrices',
+  'transformLine',
   'takeArrayMemory',
   'keepArrayMemory',
   'trimArrayMemory',

@@ -30,6 +30,14 @@ test('what two chains share is computed once', () => {
   assert.deepEqual(first.toArray(), [2, 3, 4])
 })
 
+test('a chain may be of any number of arrays', () => {
+  for (const count of [3, 6, 7, 8, 9, 60]) {
+    const arrays = Array.from({ length: count }, (_, index) => xp.asarray([index, -1]))
+    const sum = arrays.reduce((before, next) => before.add(next)).computeSync()
+    assert.deepEqual(sum.toArray(), [(count * (count - 1)) / 2, -count])
+  }
+})
+
 test('an operand of another shape is broadcast within a chain', () => {
   const column = xp.asarray([[1], [2]]).multiply(10)
   const row = xp.asarray([1, 2, 3]).add(0.5)

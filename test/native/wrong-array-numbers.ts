@@ -63,7 +63,18 @@ const values = [
   Number.POSITIVE_INFINITY,
 ]
 
-/** What each function's parameters may be. Each call has the next number in turn replaced by the next value. */
+/** Numbers of which, in most calls, the next one in turn is replaced by the next value. */
+function oftenWrong(right: readonly number[]): () => Float64Array {
+  let turn = 0
+  return () => {
+    const numbers = Float64Array.from(right)
+    turn += 1
+    if (turn % 4 !== 0) numbers[turn % numbers.length] = values[Math.floor(turn / numbers.length) % values.length]!
+    return numbers
+  }
+}
+
+/** What each function's parameters may be. */
 export const arrayCalls: Readonly<Record<string, readonly (() => unknown)[]>> = {
   arrayKernels: [],
   normalNumbers: [
@@ -72,17 +83,22 @@ export const arrayCalls: Readonly<Record<string, readonly (() => unknown)[]>> = 
     () => new Float64Array(4),
     () => new Uint32Array(2),
   ],
+  // A transform of 30, from a line of every second number.
+  transformLine: [
+    oftenWrong([3, 1, 2, 30, 0, 1, 0.5, 1, 2, 3, 5]),
+    ...[60, 30, 30, 30, 30, 122, 60].map((length) => () => new Float64Array(length)),
+  ],
   philoxBlocks: [() => new Uint32Array(4), () => new Uint32Array(8), () => new Uint32Array(16)],
   ...Object.fromEntries(
     Object.entries(right).map(([name, own]) => {
       let turn = 0
-      const next = (): Float64Array => {
-        const numbers = Float64Array.of(own.length + 1, ...own)
+      // One by one, or all in a list.
+      const first = (): unknown => {
         turn += 1
-        if (turn % 4 !== 0) numbers[turn % numbers.length] = values[Math.floor(turn / numbers.length) % values.length]!
-        return numbers
+        return turn % 2 === 0 ? memories : memories[0]
       }
-      return [name, [next, () => memories]]
+      const numbers = oftenWrong([own.length + 1, ...own])
+      return [name, [numbers, first, () => memories[1], () => memories[2], () => memories[3]]]
     }),
   ),
 }

@@ -10,8 +10,10 @@ export function sameShape(first: readonly number[], second: readonly number[]): 
 
 /** The shape that all have in common: axes are matched from the last on, and an extent of 1 stretches. */
 export function broadcastShapes(...shapes: readonly (readonly number[])[]): readonly number[] {
-  const [first = [], ...others] = shapes
-  if (others.every((shape) => sameShape(first, shape))) return first
+  const first = shapes[0] ?? []
+  let alike = 1
+  while (alike < shapes.length && sameShape(first, shapes[alike]!)) alike += 1
+  if (alike >= shapes.length) return first
   const axes = Math.max(...shapes.map((shape) => shape.length))
   const common = new Array<number>(axes).fill(1)
   for (const shape of shapes) {
@@ -54,7 +56,12 @@ export function axisOf(axis: number | bigint, axes: number): number {
 
 /** The axes of an argument that may be one, several, or none, which means all; in rising order. @throws ArrayError */
 export function axesOf(axis: number | readonly number[] | null | undefined, axes: number): number[] {
-  if (axis === undefined || axis === null) return Array.from({ length: axes }, (_, position) => position)
+  if (typeof axis === 'number') return [axisOf(axis, axes)]
+  if (axis === undefined || axis === null) {
+    const all = new Array<number>(axes)
+    for (let position = 0; position < axes; position += 1) all[position] = position
+    return all
+  }
   const chosen = (typeof axis === 'object' ? axis : [axis]).map((one) => axisOf(one, axes))
   if (new Set(chosen).size !== chosen.length) throw new ArrayError('AXIS', 'duplicate value in axis')
   return chosen.sort((first, second) => first - second)

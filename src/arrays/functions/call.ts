@@ -1,8 +1,8 @@
 import type { Block } from '../blocks/block.ts'
 import { copyOf } from '../blocks/copying.ts'
 import { ArrayError } from '../errors.ts'
-import { captured, demand } from '../graph/demand.ts'
-import { ArrayNode, type Capture } from '../graph/node.ts'
+import { demand } from '../graph/demand.ts'
+import { ArrayNode, type Spread } from '../graph/node.ts'
 import { Storage } from '../graph/storage.ts'
 import { isComplexNumber } from '../types/complex.ts'
 import { float64, int64, isDType } from '../types/dtype.ts'
@@ -18,14 +18,20 @@ export function callEntry(entry: Entry | NodeEntry, all: readonly unknown[]): un
   const operands = checkedOperands(entry.name, entry.parameters, given)
   if ('build' in entry) {
     // An element-wise function aligns its operands itself.
-    const spread = entry.moves === 'nothing' ? nodesIn(operands).find((node) => node.spread)?.spread : undefined
+    const spread = entry.moves === 'nothing' ? spreadOf(nodesIn(operands)) : undefined
     return spread === undefined ? entry.build(...operands) : spread.call(entry.name, operands)
   }
   const arrays = withArrays(entry, operands)
   const nodes = nodesIn(arrays)
-  const spread = nodes.find((node) => node.spread !== undefined)?.spread
+  const spread = spreadOf(nodes)
   if (spread !== undefined) return spread.call(entry.name, arrays, isGatherWanted)
   return entry.result === undefined ? callNow(entry, arrays, nodes) : callLater(entry, arrays, nodes)
+}
+
+/** That of the first array which has one. */
+export function spreadOf(nodes: readonly ArrayNode[]): Spread | undefined {
+  for (const { spread } of nodes) if (spread !== undefined) return spread
+  return undefined
 }
 
 /** The operands without the option `gather`, which any function takes, and whether it was true. */
@@ -48,18 +54,20 @@ function callNow(entry: Entry, given: readonly unknown[], nodes: readonly ArrayN
 
 function callLater(entry: Entry, given: readonly unknown[], nodes: readonly ArrayNode[]): ArrayNode {
   const type = entry.result!(...given)
-  const captures = new Map<ArrayNode, Capture>(nodes.map((node) => [node, node.capture()]))
-  const compute = (): Block => {
-    const blocks = mapIn(given, isNode, (node) => captured(captures.get(node)!)) as unknown[]
-    return entry.compute(...blocks) as Block
+  const captures = nodes.map((node) => node.capture())
+  const compute = (blocks: readonly Block[]): Block => {
+    let next = 0
+    return entry.compute(...(mapIn(given, isNode, () => blocks[next++]) as unknown[])) as Block
   }
-  const node = ArrayNode.pending(type, { kind: 'call', operands: [...captures.values()], compute })
+  const node = ArrayNode.pending(type, { kind: 'call', operands: captures, compute })
   return settledIfShared(node, nodes)
 }
 
 /** What reads memory that others may write to is computed at once. */
 export function settledIfShared(node: ArrayNode, operands: readonly ArrayNode[]): ArrayNode {
-  if (node.weight > WEIGHT_MAX || operands.some(({ storage }) => storage?.isShared)) demand(node)
+  let isAtOnce = node.weight > WEIGHT_MAX
+  for (const { storage } of operands) isAtOnce ||= storage?.isShared === true
+  if (isAtOnce) demand(node)
   return node
 }
 
@@ -131,11 +139,13 @@ export function mapIn<From>(value: unknown, is: (one: unknown) => one is From, m
   if (is(value)) return map(value)
   if (Array.isArray(value)) return value.map((one) => mapIn(one, is, map))
   if (!isPlainObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapIn(one, is, map)]))
+  const mapped = { ...value }
+  for (const name of Object.keys(mapped)) mapped[name] = mapIn(mapped[name], is, map)
+  return mapped
 }
 
 /** Is it a record, and nothing that has a meaning as a whole? */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || isComplexNumber(value) || isDType(value)) return false
-  return Object.getPrototypeOf(value) === Object.prototype
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false
+  return !isComplexNumber(value) && !isDType(value)
 }

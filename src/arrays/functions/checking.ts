@@ -82,6 +82,7 @@ const ARRAY_OPTIONS: ReadonlySet<string> = new Set(['append', 'prepend', 'sorter
 export function checkedOperands(name: string, text: string, operands: readonly unknown[]): readonly unknown[] {
   const parameters = parametersOf(text)
   const { positional, isVariadic, options } = parameters
+  if (parameters.areArrays && operands.length === parameters.required) return operands
   const given = operands.map((operand, index) => {
     const isLast = index === operands.length - 1
     if (isLast && options.size > 0 && index >= parameters.required && isRecord(operand))

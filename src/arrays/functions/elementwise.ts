@@ -7,7 +7,7 @@ import { bool, type DType } from '../types/dtype.ts'
 import { promote } from '../types/promotion.ts'
 import { dtypeOfScalar, isScalar, scalarBeside } from '../types/scalar.ts'
 import { asNode } from './as-node.ts'
-import { settledIfShared } from './call.ts'
+import { isNode, settledIfShared, spreadOf } from './call.ts'
 import type { ArrayLike, NodeEntry } from './entry.ts'
 
 /** What stands for an array in an element-wise function. A scalar takes the type of the arrays beside it. */
@@ -47,9 +47,9 @@ function prepared(operand: ArrayNode | Scalar, type: DType): ArrayNode | Constan
 }
 
 function step(operation: string, from: DType, to: DType, operands: readonly (ArrayNode | Constant)[]): ArrayNode {
-  const given = operands.filter((operand) => operand instanceof ArrayNode)
+  const given = operands.every(isNode) ? operands : operands.filter(isNode)
   const shape = broadcastShapes(...given.map((node) => node.shape))
-  const spread = given.find((node) => node.spread !== undefined)?.spread
+  const spread = spreadOf(given)
   const aligned = spread?.align(given, shape) ?? { operands: given, spread: undefined }
   let next = 0
   const captures: (Capture | Constant)[] = operands.map((operand) =>
@@ -102,7 +102,7 @@ export const elementwiseFunctions: readonly NodeEntry[] = [
 ]
 
 function checked({ name, operands: count }: Operation, operands: readonly Operand[]): readonly Operand[] {
-  const given = operands.slice(0, count)
+  const given = operands.length > count ? operands.slice(0, count) : operands
   if (given.length < count || given.includes(undefined as unknown as Scalar))
     throw new ArrayError('TYPE', `${name}() takes ${count} operands, not ${operands.length}`)
   return given

@@ -8,6 +8,8 @@ export interface Parameters {
   readonly isVariadic: boolean
   /** How many of them stand first that have no default. */
   readonly required: number
+  /** Are these arrays, or what stands for one? Then they take anything. */
+  readonly areArrays: boolean
   /** The names of the others, in camelCase, which are given by name in one object. */
   readonly options: ReadonlySet<string>
 }
@@ -21,10 +23,12 @@ export function parametersOf(text: string): Parameters {
   const isVariadic = star >= 0 && names[star] !== '*'
   const end = star < 0 ? names.length : isVariadic ? star + 1 : star
   const positional = names.slice(0, end).filter((name) => name !== '' && name !== '/')
+  const required = positional.filter((name) => !/[*=]/.test(name))
   const parameters = {
     positional: positional.map((name) => name.replace(/^\*/, '').split(/[=:]/)[0]!.trim()),
     isVariadic,
-    required: positional.filter((name) => !/[*=]/.test(name)).length,
+    required: required.length,
+    areArrays: required.every((name) => /^x[12]?$/.test(name)),
     options: new Set(star < 0 ? [] : names.slice(star + 1).map((name) => camel(name.split('=')[0]!))),
   }
   parsed.set(text, parameters)

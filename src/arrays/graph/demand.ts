@@ -2,7 +2,7 @@ import { ClosedError } from '../../native/index.ts'
 import { type Block, newResult } from '../blocks/block.ts'
 import { sameShape } from '../blocks/layout.ts'
 import { runBlocking, type Steps } from '../exchange/steps.ts'
-import type { Program, Step } from '../kernels/program.ts'
+import type { Step } from '../kernels/program.ts'
 import { runProgram } from '../kernels/run-program.ts'
 import type { ArrayNode, Capture, Constant, Pending } from './node.ts'
 
@@ -37,14 +37,9 @@ function* settleExchange(
 }
 
 /** The elements of an operand, as they were when it was captured. */
-export function captured({ node, epoch }: Capture): Block {
+function captured({ node, epoch }: Capture): Block {
   const block = demand(node)
   return epoch.copy === undefined ? block : { ...block, data: epoch.copy }
-}
-
-/** Is an array that is a step of other's programs wanted for itself? */
-function isShared({ uses }: ArrayNode): boolean {
-  return uses > 1
 }
 
 /**
@@ -53,78 +48,66 @@ function isShared({ uses }: ArrayNode): boolean {
  */
 function runChain(root: ArrayNode): void {
   const shape = root.localShape
-  const inputs = new Places<Block>()
-  const constants = new Places<Constant>()
-  const nodes = new Places<ArrayNode>()
-  const operandsOf: Reference[][] = []
-
-  const refer = (operand: Capture | Constant): Reference => {
-    if (!('node' in operand)) return { list: 'constants', index: constants.place(operand) }
-    const { node } = operand
-    const isStep = node.pending?.kind === 'step' && sameShape(node.localShape, shape)
-    return isStep ? visit(node) : { list: 'inputs', index: inputs.place(captured(operand)) }
+  const { inputs, constants, nodes, steps } = new Chain(root, shape)
+  const firstStep = inputs.length + constants.length
+  const outputs: { readonly register: number; readonly block: Block }[] = []
+  for (let index = 0; index < nodes.length; index += 1) {
+    const node = nodes[index]!
+    if (node === root || node.uses > 1)
+      outputs.push({ register: firstStep + index, block: newResult(node.dtype, shape) })
   }
-  const visit = (node: ArrayNode): Reference => {
-    const known = nodes.find(node)
-    if (known !== undefined) return { list: 'steps', index: known }
+  runProgram({ shape, inputs, constants, steps, outputs })
+  for (const node of nodes) node.uses += 1
+  for (const { register, block } of outputs) nodes[register - firstStep]!.settle(block)
+}
+
+/** Until all inputs and constants are known, the registers of constants and steps are numbered from here on. */
+const CONSTANTS = 2 ** 20
+const STEPS = 2 ** 21
+
+/** The parts of a program that computes a node: each input, constant and step once. There are few. */
+class Chain {
+  readonly inputs: Block[] = []
+  readonly constants: Constant[] = []
+  readonly nodes: ArrayNode[] = []
+  readonly steps: (Step & { readonly operands: number[] })[] = []
+  readonly #shape: readonly number[]
+
+  constructor(root: ArrayNode, shape: readonly number[]) {
+    this.#shape = shape
+    this.#visit(root)
+    const constants = this.inputs.length
+    const steps = constants + this.constants.length
+    for (const { operands } of this.steps) {
+      for (let index = 0; index < operands.length; index += 1) {
+        const register = operands[index]!
+        if (register >= STEPS) operands[index] = register - STEPS + steps
+        else if (register >= CONSTANTS) operands[index] = register - CONSTANTS + constants
+      }
+    }
+  }
+
+  /** The register of a step, after those that it needs. */
+  #visit(node: ArrayNode): number {
+    const known = this.nodes.indexOf(node)
+    if (known >= 0) return STEPS + known
     const { pending } = node
-    const operands = pending?.kind === 'step' ? pending.operands.map(refer) : []
-    const index = nodes.place(node)
-    operandsOf[index] = operands
-    return { list: 'steps', index }
-  }
-  visit(root)
-
-  const starts = { inputs: 0, constants: inputs.all.length, steps: inputs.all.length + constants.all.length }
-  const kept = nodes.all.filter((node) => node === root || isShared(node))
-  const outputs = kept.map((node) => ({
-    register: starts.steps + nodes.find(node)!,
-    block: newResult(node.dtype, shape),
-  }))
-  const steps = nodes.all.map((node, index) =>
-    stepOf(
-      node,
-      operandsOf[index]!.map(({ list, index: at }) => starts[list] + at),
-    ),
-  )
-  const program: Program = { shape, inputs: inputs.all, constants: constants.all, steps, outputs }
-  runProgram(program)
-  for (const node of nodes.all) node.uses += 1
-  kept.forEach((node, index) => {
-    node.settle((outputs[index] as { block: Block }).block)
-  })
-}
-
-interface Reference {
-  readonly list: 'inputs' | 'constants' | 'steps'
-  readonly index: number
-}
-
-function stepOf(node: ArrayNode, operands: readonly number[]): Step {
-  const pending = node.pending
-  if (pending?.kind !== 'step') throw new TypeError('an array in a program is not a step')
-  return { operation: pending.operation, from: pending.from, to: node.dtype, operands }
-}
-
-/** Things in a list, each once. Most programs have few, among which a search is faster than a table. */
-class Places<Thing> {
-  readonly all: Thing[] = []
-  #places: Map<Thing, number> | undefined
-
-  find(thing: Thing): number | undefined {
-    if (this.#places !== undefined) return this.#places.get(thing)
-    const place = this.all.indexOf(thing)
-    return place < 0 ? undefined : place
+    if (pending?.kind !== 'step') throw new TypeError('an array in a program is not a step')
+    const operands = pending.operands.map((operand) => this.#registerOf(operand))
+    this.steps.push({ operation: pending.operation, from: pending.from, to: node.dtype, operands })
+    return STEPS + this.nodes.push(node) - 1
   }
 
-  place(thing: Thing): number {
-    const known = this.find(thing)
-    if (known !== undefined) return known
-    const place = this.all.push(thing) - 1
-    if (place === FEW) this.#places = new Map(this.all.map((one, index) => [one, index]))
-    else this.#places?.set(thing, place)
-    return place
+  #registerOf(operand: Capture | Constant): number {
+    if (!('node' in operand)) return CONSTANTS + placeIn(this.constants, operand)
+    const { node } = operand
+    const isStep = node.pending?.kind === 'step' && sameShape(node.localShape, this.#shape)
+    return isStep ? this.#visit(node) : placeIn(this.inputs, captured(operand))
   }
 }
 
-const FEW = 16
+/** Where a thing is in a list, at whose end it is put if it is not there. */
+function placeIn<Thing>(list: Thing[], thing: Thing): number {
+  const known = list.indexOf(thing)
+  return known < 0 ? list.push(thing) - 1 : known
+}

@@ -1,16 +1,9 @@
-import type { Addon } from '../../native/index.ts'
+import type { Addon, ArrayMemories } from '../../native/index.ts'
 import { addon } from '../blocks/addon.ts'
 import type { Block } from '../blocks/block.ts'
 import { shapeText } from '../errors.ts'
 import type { Complex, Scalar } from '../types/complex.ts'
 import { DTYPES, type DType, isInteger, isWide } from '../types/dtype.ts'
-
-/** The number of each data type in the addon. */
-const typeNumbers = new Map(Object.values(DTYPES).map((type, number) => [type, number]))
-
-export function typeNumber(type: DType): number {
-  return typeNumbers.get(type)!
-}
 
 /** Its memory is used for one call after another, since a call of the addon returns when all is done. */
 let capacity = 512
@@ -53,7 +46,7 @@ export class Call {
   /** A block as if it had this shape, to which it is broadcast. */
   putBlock(block: Block, shape: readonly number[] = block.shape): void {
     this.put(this.#memories.push(block.data) - 1)
-    this.put(typeNumber(block.dtype))
+    this.put(block.dtype.number)
     this.put(block.offset)
     const missing = shape.length - block.shape.length
     for (let axis = 0; axis < shape.length; axis += 1) {
@@ -65,7 +58,7 @@ export class Call {
   }
 
   putConstant(type: DType, value: Scalar): void {
-    this.put(typeNumber(type))
+    this.put(type.number)
     const place = this.#length
     this.put(0)
     this.put(0)
@@ -82,11 +75,15 @@ export class Call {
   }
 
   /** Let one of the addon's functions do it. */
-  run<Result>(compute: (numbers: Float64Array, memories: readonly ArrayBufferView[]) => Result): Result {
+  run<Result>(compute: (numbers: Float64Array, ...memories: ArrayMemories) => Result): Result {
     numbers[0] = this.#length
-    return compute(numbers, this.#memories)
+    const memories = this.#memories
+    return memories.length > MEMORIES_MAX ? compute(numbers, memories) : compute(numbers, ...memories)
   }
 }
+
+/** More are passed in one list, which takes longer. */
+const MEMORIES_MAX = 7
 
 function unfit(shape: readonly number[], wanted: readonly number[]): TypeError {
   return new TypeError(`a block of shape ${shapeText(shape)} is no operand of a program of shape ${shapeText(wanted)}`)
@@ -123,7 +120,7 @@ export function kernels(): Kernels | undefined {
 function readKernels(native: Addon): Kernels {
   const { operations, table } = native.arrayKernels()
   const numberOf = new Map(operations.map((name, number) => [name, number]))
-  const types = typeNumbers.size
+  const types = Object.keys(DTYPES).length
   const wanted = Number(process.env['AETHER_ARRAY_THREADS'])
   return {
     threads: Number.isInteger(wanted) && wanted > 0 ? Math.min(wanted, 256) : native.getAffinity().length,
@@ -131,9 +128,7 @@ function readKernels(native: Addon): Kernels {
       const number = numberOf.get(operation)
       if (number === undefined) return undefined
       const place =
-        operation === 'cast'
-          ? (operations.length + typeNumber(from)) * types + typeNumber(to)
-          : number * types + typeNumber(from)
+        operation === 'cast' ? (operations.length + from.number) * types + to.number : number * types + from.number
       return table[place] === 1 ? number : undefined
     },
   }

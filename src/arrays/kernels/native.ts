@@ -1,6 +1,7 @@
 import { native } from '../../native/index.ts'
 import type { Block } from '../blocks/block.ts'
-import { Call, isWalkable, kernels, typeNumber } from './call.ts'
+import { isWide } from '../types/dtype.ts'
+import { Call, isWalkable, kernels } from './call.ts'
 import type { Program } from './program.ts'
 
 /**
@@ -12,24 +13,23 @@ import type { Program } from './program.ts'
 export function runNatively({ shape, inputs, constants, steps, outputs }: Program): boolean {
   const table = kernels()
   if (table === undefined || !isWalkable(shape)) return false
-  const numbersOfSteps: number[] = []
-  for (const { operation, from, to } of steps) {
-    const number = table.find(operation, from, to)
-    if (number === undefined) return false
-    numbersOfSteps.push(number)
-  }
   const call = new Call()
   call.put(table.threads)
   call.putShape(shape)
-  for (const list of [inputs, constants, steps, outputs]) call.put(list.length)
+  call.put(inputs.length)
+  call.put(constants.length)
+  call.put(steps.length)
+  call.put(outputs.length)
   for (const block of inputs) call.putBlock(block, shape)
   for (const { dtype, value } of constants) call.putConstant(dtype, value)
-  steps.forEach(({ from, to, operands }, index) => {
-    call.put(numbersOfSteps[index]!)
-    call.put(typeNumber(from))
-    call.put(typeNumber(to))
+  for (const { operation, from, to, operands } of steps) {
+    const number = table.find(operation, from, to)
+    if (number === undefined) return false
+    call.put(number)
+    call.put(from.number)
+    call.put(to.number)
     for (const register of operands) call.put(register)
-  })
+  }
   for (const { register, block } of outputs) {
     call.put(register)
     call.putBlock(block)
@@ -48,10 +48,10 @@ export type Reduction = (typeof REDUCTIONS)[number]
  */
 export function reduceNatively(reduction: Reduction, input: Block, output: Block): boolean {
   const table = kernels()
-  const { name, lanes } = output.dtype
+  const { lanes, kind } = output.dtype
   const isSum = reduction === 'sum' || reduction === 'prod'
   const fits = isSum
-    ? /^u?int64$|^float/.test(name) || (lanes === 2 && reduction === 'sum')
+    ? isWide(output.dtype) || kind === 'real floating' || (lanes === 2 && reduction === 'sum')
     : lanes === 1 && input.dtype === output.dtype
   const castable = input.dtype === output.dtype || table?.find('cast', input.dtype, output.dtype) !== undefined
   if (table === undefined || !fits || !castable || !isWalkable(input.shape)) return false

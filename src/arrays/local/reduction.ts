@@ -32,6 +32,7 @@ export interface Reduction {
 /** The shape of a reduction's result. */
 export function reducedShape(shape: readonly number[], { axis, keepdims = false }: ReductionOptions): number[] {
   const axes = axesOf(axis, shape.length)
+  if (axes.length === shape.length && !keepdims) return []
   return keepdims
     ? shape.map((extent, index) => (axes.includes(index) ? 1 : extent))
     : shape.filter((_, index) => !axes.includes(index))
@@ -49,14 +50,19 @@ export function reducedCount(shape: readonly number[], { axis }: ReductionOption
 export function reduce(x: Block, options: ReductionOptions, reduction: Reduction): Block {
   const result = newBlock(reduction.to, reducedShape(x.shape, options))
   const axes = axesOf(options.axis, x.shape.length)
-  const kept = x.shape.map((_, axis) => axis).filter((axis) => !axes.includes(axis))
   if (sizeOf(x.shape) === 0) return result
-  const turned = permute(x, [...kept, ...axes])
+  const kept = x.shape.length - axes.length
+  const turned = kept === 0 || axes[0] === kept ? x : permute(x, [...othersThan(axes, x.shape.length), ...axes])
   const { native } = reduction
-  const outputs = blockOver(result.data, result.dtype, turned.shape.slice(0, kept.length))
+  const isAlike = result.shape.length === kept
+  const outputs = isAlike ? result : blockOver(result.data, result.dtype, turned.shape.slice(0, kept))
   if (native !== undefined && reduceNatively(native, turned, outputs)) return result
-  reduceRows(turned, kept.length, reducedCount(x.shape, options), reduction, result.data, 0)
+  reduceRows(turned, kept, reducedCount(x.shape, options), reduction, result.data, 0)
   return result
+}
+
+function othersThan(axes: readonly number[], count: number): number[] {
+  return axesOf(null, count).filter((axis) => !axes.includes(axis))
 }
 
 /** Outputs are counted along the first axes, `kept` of them; `first` is the first one's place in the result. */

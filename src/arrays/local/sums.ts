@@ -78,8 +78,14 @@ function sumSingles(from: Float32Array, start: number, count: number, step: numb
 
 /** Sums of elements of one type as another, which is the same or a wider integer. */
 export function sumOf(from: DType, to: DType): Reduction {
-  return { ...sumTwin(from, to), native: 'sum' }
+  const place = 16 * from.number + to.number
+  const sum = sums[place] ?? { ...sumTwin(from, to), native: 'sum' }
+  sums[place] = sum
+  return sum
 }
+
+/** By the numbers of both types. */
+const sums: Reduction[] = []
 
 function sumTwin(from: DType, to: DType): Reduction {
   if (isComplex(to)) return complexSum(to)

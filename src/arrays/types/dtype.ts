@@ -46,8 +46,12 @@ export interface DType {
   /** Numbers of the typed array in one element: 2 for complex types, else 1. */
   readonly lanes: 1 | 2
   readonly Elements: ElementsConstructor
+  /** @internal Its number in the addon: its place in `DTYPES`. */
+  readonly number: number
   toString(): string
 }
+
+let next = 0
 
 function dtype(name: DTypeName, kind: Kind, typedArray: unknown, lanes: 1 | 2 = 1): DType {
   const Elements = typedArray as ElementsConstructor
@@ -57,6 +61,7 @@ function dtype(name: DTypeName, kind: Kind, typedArray: unknown, lanes: 1 | 2 = 
     bytes: Elements.BYTES_PER_ELEMENT * lanes,
     lanes,
     Elements,
+    number: next++,
     toString: () => name,
   })
 }

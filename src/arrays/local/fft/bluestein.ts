@@ -1,4 +1,4 @@
-import type { Split } from './butterflies.ts'
+import type { Split } from '../../kernels/native-transforms.ts'
 import { factorsOf, mixedRadix, type Transform } from './mixed-radix.ts'
 import { type Roots, setRoot } from './roots.ts'
 
@@ -21,7 +21,7 @@ export function smoothLength(least: number): number {
  */
 export function bluestein(n: number): Transform {
   const length = smoothLength(2 * n - 1)
-  const transform = mixedRadix(length, factorsOf(length))
+  const { inPlace } = mixedRadix(length, factorsOf(length))
   const chirp = chirpOf(n)
   const data: Split = { re: new Float64Array(length), im: new Float64Array(length) }
   const work: Split = { re: new Float64Array(length), im: new Float64Array(length) }
@@ -31,23 +31,25 @@ export function bluestein(n: number): Transform {
     data.re[k] = data.re[mirrored] = chirp.re[k]! / length
     data.im[k] = data.im[mirrored] = -chirp.im[k]! / length
   }
-  transform(data, work)
+  inPlace(data, work)
   const filter: Split = { re: data.re.slice(), im: data.im.slice() }
-  return ({ re, im }) => {
+  return { inPlace: ({ re, im }) => convolve(re, im) }
+
+  function convolve(re: Float64Array, im: Float64Array): void {
     for (let k = 0; k < n; k += 1) {
       data.re[k] = re[k]! * chirp.re[k]! - im[k]! * chirp.im[k]!
       data.im[k] = re[k]! * chirp.im[k]! + im[k]! * chirp.re[k]!
     }
     data.re.fill(0, n)
     data.im.fill(0, n)
-    transform(data, work)
+    inPlace(data, work)
     for (let k = 0; k < length; k += 1) {
       const product = data.re[k]! * filter.re[k]! - data.im[k]! * filter.im[k]!
       data.im[k] = data.re[k]! * filter.im[k]! + data.im[k]! * filter.re[k]!
       data.re[k] = product
     }
     // The inverse transform is the forward one with real and imaginary parts exchanged.
-    transform({ re: data.im, im: data.re }, work)
+    inPlace({ re: data.im, im: data.re }, work)
     for (let k = 0; k < n; k += 1) {
       re[k] = data.re[k]! * chirp.re[k]! - data.im[k]! * chirp.im[k]!
       im[k] = data.re[k]! * chirp.im[k]! + data.im[k]! * chirp.re[k]!

@@ -1,3 +1,5 @@
+import type { Split } from '../../kernels/native-transforms.ts'
+
 /**
  * One pass of a transform of mixed radix: `groups` times `stride` transforms of `radix` elements. A pass reads element
  * (i, j, k) at `i + stride * (j + radix * k)` and writes it at `i + stride * (k + groups * j)`. So everything is in its
@@ -9,12 +11,6 @@ export interface Pass {
   readonly groups: number
   readonly stride: number
   /** The factors of outputs j = 1, 2, … of position i, at i + stride * (j - 1). */
-  readonly re: Float64Array
-  readonly im: Float64Array
-}
-
-/** Complex numbers, real and imaginary parts apart. */
-export interface Split {
   readonly re: Float64Array
   readonly im: Float64Array
 }

@@ -1,9 +1,14 @@
-import { type Butterfly, butterfly2, butterfly3, butterfly4, butterfly5, type Pass, type Split } from './butterflies.ts'
+import { type NativeTransform, nativeTransform, type Split } from '../../kernels/native-transforms.ts'
+import { type Butterfly, butterfly2, butterfly3, butterfly4, butterfly5, type Pass } from './butterflies.ts'
 import { oddButterfly } from './odd-butterfly.ts'
-import { rootsOfUnity } from './roots.ts'
+import { type Roots, rootsOfUnity } from './roots.ts'
 
-/** A transform e^(-2πi…) in place, without a factor. `work` has the length of the data and is written over. */
-export type Transform = (data: Split, work: Split) => void
+/** A transform e^(-2πi…) without a factor. `work` has the length of the data and is written over. */
+export interface Transform {
+  readonly inPlace: (data: Split, work: Split) => void
+  /** From a line of a block to one of another, where the addon does it. */
+  readonly fromLine?: NativeTransform['fromLine']
+}
 
 /** Fours first, then a two, then odd primes in rising order. */
 export function factorsOf(n: number): number[] {
@@ -24,31 +29,41 @@ export function factorsOf(n: number): number[] {
 
 const butterflies: Readonly<Record<number, Butterfly>> = { 2: butterfly2, 3: butterfly3, 4: butterfly4, 5: butterfly5 }
 
+/** Fewer elements are transformed in less time than a call of the addon takes. */
+const NATIVE_MIN = 48
+
 /** Passes over the factors of n, from one array to the other and back. */
 export function mixedRadix(n: number, factors: readonly number[]): Transform {
+  const roots = new Float64Array(2 * n)
+  const passes = passesOf(n, factors, { re: roots.subarray(0, n), im: roots.subarray(n) })
+  return (n >= NATIVE_MIN ? nativeTransform(factors, roots) : undefined) ?? { inPlace: twinOf(n, passes) }
+}
+
+/** The passes, whose roots are put into `to` one pass after another. */
+function passesOf(n: number, factors: readonly number[], to: Roots): Pass[] {
   const roots = rootsOfUnity(n)
   let groups = 1
-  const passes = factors.map((radix) => {
+  let start = 0
+  return factors.map((radix) => {
     const stride = n / (groups * radix)
-    const pass: Pass = {
-      radix,
-      groups,
-      stride,
-      re: new Float64Array(stride * (radix - 1)),
-      im: new Float64Array(stride * (radix - 1)),
-    }
+    const first = start
     for (let j = 1; j < radix; j += 1)
-      for (let i = 0; i < stride; i += 1) {
-        pass.re[i + stride * (j - 1)] = roots.re[j * i * groups]!
-        pass.im[i + stride * (j - 1)] = roots.im[j * i * groups]!
+      for (let i = 0; i < stride; i += 1, start += 1) {
+        to.re[start] = roots.re[j * i * groups]!
+        to.im[start] = roots.im[j * i * groups]!
       }
+    const pass = { radix, groups, stride, re: to.re.subarray(first, start), im: to.im.subarray(first, start) }
     groups *= radix
-    return { pass, butterfly: butterflies[radix] ?? oddButterfly(radix) }
+    return pass
   })
+}
+
+function twinOf(n: number, passes: readonly Pass[]): Transform['inPlace'] {
+  const steps = passes.map((pass) => ({ pass, butterfly: butterflies[pass.radix] ?? oddButterfly(pass.radix) }))
   return (data, work) => {
     let from = data
     let to = work
-    for (const { pass, butterfly } of passes) {
+    for (const { pass, butterfly } of steps) {
       butterfly(pass, from, to)
       ;[from, to] = [to, from]
     }

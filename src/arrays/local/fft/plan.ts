@@ -1,3 +1,6 @@
+import { newResult } from '../../blocks/block.ts'
+import type { Split } from '../../kernels/native-transforms.ts'
+import { float64 } from '../../types/dtype.ts'
 import { bluestein, smoothLength } from './bluestein.ts'
 import { factorsOf, mixedRadix, type Transform } from './mixed-radix.ts'
 import { type Roots, rootsOfUnity } from './roots.ts'
@@ -7,7 +10,13 @@ export interface Plan {
   readonly transform: Transform
   /** The first n/2 roots of the length, for transforms of real numbers. */
   readonly roots: Roots
+  /** Memory for one line of n + 1 numbers, and for work on it, with anything in it. One transform at a time has it. */
+  readonly line: Split
+  readonly work: Split
 }
+
+/** Memory of longer lines is not kept, since that of large results is made of earlier ones anyway. */
+const KEPT_MAX = 2 ** 13
 
 /** The sum of the lengths of plans that are kept. A plan takes about 32 bytes for each element. */
 const LENGTHS_MAX = 1 << 21
@@ -32,7 +41,19 @@ export function planOf(n: number): Plan {
 function newPlan(n: number): Plan {
   let transform: Transform | undefined
   let roots: Roots | undefined
+  let line: Split | undefined
+  let work: Split | undefined
   return {
+    get line() {
+      const given = line ?? newSplit(n + 1)
+      if (n <= KEPT_MAX) line = given
+      return given
+    },
+    get work() {
+      const given = work ?? newSplit(n)
+      if (n <= KEPT_MAX) work = given
+      return given
+    },
     get transform() {
       transform ??= newTransform(n)
       return transform
@@ -42,6 +63,11 @@ function newPlan(n: number): Plan {
       return roots
     },
   }
+}
+
+function newSplit(n: number): Split {
+  const numbers = (): Float64Array => newResult(float64, [n]).data as Float64Array
+  return { re: numbers(), im: numbers() }
 }
 
 function newTransform(n: number): Transform {

@@ -1,4 +1,4 @@
-import type { Split } from './butterflies.ts'
+import type { Split } from '../../kernels/native-transforms.ts'
 import { planOf } from './plan.ts'
 
 /**
@@ -17,18 +17,18 @@ export function realTransform(n: number): RealTransform {
 /** Neighbours are the two parts of one complex number, so that a transform of half the length does it. */
 function evenTransform(n: number): RealTransform {
   const half = n / 2
-  const { transform } = planOf(half)
+  const plan = planOf(half)
   const { roots } = planOf(n)
-  const packed: Split = { re: new Float64Array(half), im: new Float64Array(half) }
+  const { line: packed, work } = plan
+  const { inPlace } = plan.transform
   const exchanged: Split = { re: packed.im, im: packed.re }
-  const work: Split = { re: new Float64Array(half), im: new Float64Array(half) }
   return {
     forward({ re, im }) {
       for (let k = 0; k < half; k += 1) {
         packed.re[k] = re[2 * k]!
         packed.im[k] = re[2 * k + 1]!
       }
-      transform(packed, work)
+      inPlace(packed, work)
       for (let k = 0; k <= half; k += 1) {
         const a = k === half ? 0 : k
         const b = k === 0 ? 0 : half - k
@@ -52,7 +52,7 @@ function evenTransform(n: number): RealTransform {
         packed.re[k] = evenRe - oddIm
         packed.im[k] = evenIm + oddRe
       }
-      transform(exchanged, work)
+      inPlace(exchanged, work)
       for (let k = 0; k < half; k += 1) {
         re[2 * k] = packed.re[k]!
         re[2 * k + 1] = packed.im[k]!
@@ -62,12 +62,12 @@ function evenTransform(n: number): RealTransform {
 }
 
 function oddTransform(n: number): RealTransform {
-  const { transform } = planOf(n)
-  const work: Split = { re: new Float64Array(n), im: new Float64Array(n) }
+  const { transform, work } = planOf(n)
+  const { inPlace } = transform
   return {
     forward(data) {
       data.im.fill(0)
-      transform(data, work)
+      inPlace(data, work)
     },
     backward({ re, im }) {
       im[0] = 0
@@ -75,7 +75,7 @@ function oddTransform(n: number): RealTransform {
         re[n - k] = re[k]!
         im[n - k] = -im[k]!
       }
-      transform({ re: im, im: re }, work)
+      inPlace({ re: im, im: re }, work)
     },
   }
 }
