@@ -389,18 +389,25 @@ void setMath(Kernel (&row)[kDTypes]) {
   row[kFloat32] = mathKernel<F, float>;
   row[kFloat64] = mathKernel<F, double>;
 }
-void fillMath(Kernel (&table)[kOperations][kDTypes]) {
+// What programs call most.
+void fillCommonMath(Kernel (&table)[kOperations][kDTypes]) {
   setMath<Exp>(table[op_exp]);
-  setMath<Expm1>(table[op_expm1]);
   setMath<Log>(table[op_log]);
+  setMath<Sin>(table[op_sin]);
+  setMath<Cos>(table[op_cos]);
+  setMath<Tanh>(table[op_tanh]);
+}
+
+#ifndef AETHER_COMMON_MATH_ONLY
+void fillMath(Kernel (&table)[kOperations][kDTypes]) {
+  fillCommonMath(table);
+  setMath<Expm1>(table[op_expm1]);
   setMath<Log1p>(table[op_log1p]);
   setMath<Log2>(table[op_log2]);
   setMath<Log10>(table[op_log10]);
-  setMath<Sin>(table[op_sin]);
-  setMath<Cos>(table[op_cos]);
   setMath<Tan>(table[op_tan]);
   setMath<Atan>(table[op_atan]);
   setMath<Sinh>(table[op_sinh]);
   setMath<Cosh>(table[op_cosh]);
-  setMath<Tanh>(table[op_tanh]);
 }
+#endif
