@@ -12,9 +12,7 @@ const compiler = 'node_modules/typescript-7/bin/tsc'
 
 mkdirSync(`${root}/dist/web`, { recursive: true })
 execFileSync(process.execPath, [compiler, '-p', 'web/tsconfig.json'], { cwd: root, stdio: 'inherit' })
-cpSync(`${root}/web/index.html`, `${root}/dist/web/index.html`)
-const style = readFileSync(`${root}/web/style.css`, 'utf8')
-writeFileSync(`${root}/dist/web/style.css`, style.replaceAll(/\/\*[^]*?\*\/|^\s+/gm, ''))
+for (const file of ['index.html', 'style.css']) cpSync(`${root}/web/${file}`, `${root}/dist/web/${file}`)
 for (const name of readdirSync(`${root}/dist/web`).filter((each) => each.endsWith('.js'))) {
   const path = `${root}/dist/web/${name}`
   const { code } = await minify(name, readFileSync(path, 'utf8'), { mangle: { keepNames: true }, module: true })
