@@ -94,9 +94,9 @@ export const AddNumber = {
 
 /**
  * Places in the numbers of `packStrings`: where it begins to write, and the cursor. Both become those at which it
- * stopped. `Stop` tells why: 0 at something else than a string, 1 for want of room, 2 after the last key, 3 after as
- * many buckets as were asked for. Strings above `Version` are left out. `Spaces`: for each of 16, the number that
- * its database has, plus 1.
+ * stopped. `Stop` tells why: 0 at something else than a string, 1 for want of room, 2 after the last key. It is 3
+ * after as many buckets as were asked for. Strings above `Version` are left out. `Spaces`: for each of 16, the number
+ * that its database has, plus 1.
  */
 export const PackNumber = { From: 0, Cursor: 1, Stop: 2, Version: 3, Buckets: 4, Spaces: 5, Count: 21 } as const
 

@@ -95,6 +95,8 @@ const OFFER_TICKS = 4
 const HOLD_NS = 10_000_000_000
 /** A voter of whose process nothing was heard for this number of ticks, since this replica leads, does not come. */
 const ABSENT_TICKS = 400
+/** Configurations, and terms, of which a replica knows where in the log they began. */
+const KEPT = 64
 /** The least time between two looks at an acceptor that has no room. */
 const FULL_LOOK_NS = 50_000
 
@@ -113,8 +115,9 @@ export class Replica {
   readonly #durable: DurableState | undefined
   #history: LogHistory
   #configuration: Configuration | undefined
-  /** The newest ones, with the index from which each holds. */
-  #configurations: { readonly index: number; readonly configuration: Configuration }[] = []
+  /** The newest ones, with the index from which each holds; and terms, with the index of their first entry. */
+  readonly #configurations: { readonly index: number; readonly configuration: Configuration }[] = []
+  readonly #begins: { readonly index: number; readonly term: number }[] = [{ index: 0, term: 0 }]
   #leader: Proposer | undefined
   /** Whose term the newest decided `Begin` is of. */
   #leaderId: number | undefined
@@ -323,12 +326,13 @@ export class Replica {
    */
   offerSnapshot(index: number, first: Uint8Array): boolean {
     const known = this.#configurations.findLast((each) => each.index <= index)
-    if (known === undefined) {
+    const began = this.#begins.findLast((each) => each.index <= index)
+    if (known === undefined || began === undefined) {
       this.#asksForSnapshot = false
       this.#snapshots.drop()
       return false
     }
-    const head = { index, term: this.#beginTerm, configuration: known.configuration }
+    const head = { index, term: began.term, configuration: known.configuration }
     const parts = this.#snapshots.offerParts(head, first)
     if (parts === undefined) return true
     this.#asksForSnapshot = false
@@ -513,14 +517,16 @@ export class Replica {
     this.#publishTaken()
     if ((entry.flags & EntryFlag.Configuration) !== 0) this.#configure(entry.index, decodeConfiguration(entry.payload))
     // One that was adopted may be of an older term than one before it, which another leader decided.
-    if ((entry.flags & EntryFlag.Begin) !== 0 && entry.term > this.#beginTerm) this.#begun(entry.term)
+    if ((entry.flags & EntryFlag.Begin) !== 0 && entry.term > this.#beginTerm) this.#begun(entry.index, entry.term)
     if (entry.index % CHECK_EVERY === 0 && this.#configuration !== undefined)
       this.#checks.decided(entry.index / CHECK_EVERY, this.#configuration, this.#leaderId)
     this.#options.events.decided(entry)
   }
 
-  #begun(term: number): void {
+  #begun(index: number, term: number): void {
     this.#beginTerm = term
+    this.#begins.push({ index, term })
+    if (this.#begins.length > KEPT) this.#begins.shift()
     const number = proposerOf(term)
     this.#leaderId = this.#configuration?.voters.find((voter) => voter.number === number)?.id
     this.#leaderlessTicks = 0
@@ -532,7 +538,7 @@ export class Replica {
     this.#configuration = configuration
     this.#connections.memory.version = configuration.version
     this.#configurations.push({ index, configuration })
-    if (this.#configurations.length > 64) this.#configurations.shift()
+    if (this.#configurations.length > KEPT) this.#configurations.shift()
     trace.publish(TraceLevel.Info, 'configuration', () => ({ replica: this.id, index, version: configuration.version }))
   }
 
@@ -554,7 +560,7 @@ export class Replica {
     this.#history = new LogHistory(index, this.#options.settings.historyBytes)
     this.#connections.memory.known = index
     this.#configure(index, configuration)
-    this.#begun(term)
+    this.#begun(index, term)
     this.#options.events.restore(index, bytes)
   }
 

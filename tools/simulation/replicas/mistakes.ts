@@ -525,14 +525,14 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'snapshot one too new',
     breaks: 'an entry is missing between snapshot and log',
-    find: '\t\tconst head = {\n\t\t\tindex,\n\t\t\tterm: this.#beginTerm,',
-    replace: '\t\tconst head = {\n\t\t\tindex: index + 1,\n\t\t\tterm: this.#beginTerm,',
+    find: '\t\tconst head = {\n\t\t\tindex,\n\t\t\tterm: began.term,',
+    replace: '\t\tconst head = {\n\t\t\tindex: index + 1,\n\t\t\tterm: began.term,',
   },
   {
     name: 'snapshot without voters',
     breaks: 'who begins from a snapshot does not know who votes',
-    find: '\t\tthis.#configure(index, configuration);\n\t\tthis.#begun(term);\n',
-    replace: '\t\tthis.#begun(term);\n',
+    find: '\t\tthis.#configure(index, configuration);\n\t\tthis.#begun(index, term);\n',
+    replace: '\t\tthis.#begun(index, term);\n',
   },
   {
     name: 'history one off',
@@ -557,8 +557,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'snapshot one too old',
     breaks: 'an entry is applied twice',
-    find: '\t\tconst head = {\n\t\t\tindex,\n\t\t\tterm: this.#beginTerm,',
-    replace: '\t\tconst head = {\n\t\t\tindex: index - 1,\n\t\t\tterm: this.#beginTerm,',
+    find: '\t\tconst head = {\n\t\t\tindex,\n\t\t\tterm: began.term,',
+    replace: '\t\tconst head = {\n\t\t\tindex: index - 1,\n\t\t\tterm: began.term,',
   },
   {
     name: 'snapshot over newer entries',

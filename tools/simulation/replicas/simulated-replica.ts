@@ -107,6 +107,8 @@ const LINE = '\n'
 /** In the place of a time: the client has not called yet. */
 const THINKS = Number.POSITIVE_INFINITY
 const SLEEP_NS_MAX = 5_000_000
+/** To take a snapshot. */
+const TAKES_NS_MAX = 5_000_000
 
 /** A process with a replica and the program that it belongs to, on a host of its own. */
 export class SimulatedReplica {
@@ -125,12 +127,15 @@ export class SimulatedReplica {
   #cancelWait: () => void = nothing
   #proposeAgain = false
   #snapshotWanted = false
+  #isTaking = false
+  readonly #draws: Random
 
   constructor(options: SimulatedReplicaOptions) {
     const { cluster, id, seed, disk, founding, votersWanted, settings, protocol, clients, skewMs } = options
     const durability = disk && { journal: disk, recovered: disk.recovered() }
     this.id = id
     this.#options = options
+    this.#draws = new Random(seed * 16 + id)
     this.host = cluster.addHost()
     this.#clients = clients.map((client) => ({
       ...{ ...client, next: 0, calledAt: undefined, decidedBefore: 0, readFrom: undefined, history: [] },
@@ -246,12 +251,33 @@ export class SimulatedReplica {
       this.#proposeAgain = false
       for (const client of this.#clients) if (client.calledAt !== undefined) this.#ask(client)
     }
-    if (this.#snapshotWanted) {
+    if (this.#snapshotWanted && !this.#isTaking) {
       this.#snapshotWanted = false
-      while (this.replica.offerSnapshot(this.applied, this.#snapshot));
+      this.#takeSnapshot()
       any = true
     }
     return any
+  }
+
+  /** What is in it is as it is now. It is offered at once, or a while later. */
+  #takeSnapshot(): void {
+    const { applied: index } = this
+    const bytes = this.#snapshot
+    const first = bytes.subarray(0, 1)
+    this.#isTaking = true
+    this.replica.addToSnapshot(bytes.subarray(1), index, true)
+    const offer = (): void => {
+      this.#isTaking = false
+      while (this.replica.offerSnapshot(index, first));
+    }
+    const takesNs = this.#draws.below(2) * this.#draws.below(TAKES_NS_MAX)
+    if (takesNs === 0) {
+      offer()
+      return
+    }
+    const atNs = this.#options.cluster.nowNs + takesNs
+    this.#timers.at(atNs, offer)
+    this.#process.wakeAt(atNs)
   }
 
   // ---- the program
