@@ -60,7 +60,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     find: '!group.closed && group.isGone(rank)',
     replace: '!group.closed && !group.isMember(rank)',
     plan: { nodes: 3, shards: 4, joins: [1000, 2500], closes: [], strikes: [990, 2490].map(stallAt) },
-    seed: 3,
+    seed: 4,
   },
   {
     name: 'moved not looked for',
@@ -87,7 +87,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     find: 'if (stale || performance.now() - this.#freshMs < staleMs) return run();',
     replace: 'if (this.#freshMs !== staleMs) return run();',
     plan: { ...busy, reads: 60, strikes: [800, 1200, 1600, 2000].map(crashAt) },
-    seed: 2,
+    seed: 9,
   },
   {
     name: 'no one leaves',
