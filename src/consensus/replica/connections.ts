@@ -81,6 +81,8 @@ export interface ConnectionsOptions {
   readonly events: ConnectionsEvents
 }
 
+/** A look is answered before the next but one. */
+const FRESH_LOOKS = 4
 /** What everyone may do, and what one whose compare-and-swaps decide may. */
 const VISITOR = Access.RemoteRead | Access.RemoteAtomic
 const WRITER = VISITOR | Access.RemoteWrite
@@ -157,6 +159,11 @@ export class Connections implements Iterable<Peer> {
     if (id === this.#options.id) return true
     const peer = this.#peers.get(id)
     return peer !== undefined && !peer.isDead && peer.link.isUp && peer.silent < this.#options.settings.silentTicks
+  }
+
+  /** Its counter went on within the last looks, so it has not ended before them. */
+  isFresh(id: number): boolean {
+    return this.isAlive(id) && (this.#peers.get(id)?.silent ?? 0) < FRESH_LOOKS
   }
 
   /** That replica has not begun again in a way that counts: it is this one, or was seen alive a short time ago. */

@@ -793,9 +793,11 @@ export class Replica {
       this.#surplus(voters) ??
       voters.find((voter) => voters.length > votersWanted && isPatient(voter))
     const living = voters.filter((voter) => !isGone(voter))
+    // One that has ended may look as if it lived until its connection breaks. As a voter it would be missing.
     const learners = [...leader.acceptors.values()].filter(
       ({ id, isHeld, counted }) =>
         isHeld &&
+        this.#connections.isFresh(id) &&
         !this.#connections.isLeaving(id) &&
         counted >= this.#history.last - this.#options.settings.ahead &&
         !voters.some((voter) => voter.id === id),

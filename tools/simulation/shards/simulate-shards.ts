@@ -244,16 +244,19 @@ class ShardsRun {
     this.#close(node)
   }
 
-  /** A minority of each shard's voters is lost at most, and enough nodes are left. One that has left is not lost. */
+  /**
+   * A minority of each shard's voters is lost at most, also once the node votes on it, which may be decided just now.
+   * And enough nodes are left. One that has left is not lost.
+   */
   #canLose(node: SimulatedNode): boolean {
     const left = this.#live.filter((each) => each !== node)
     if (left.length < REPLICAS || this.#live.some((each) => each.node === undefined)) return false
     const known = [...left, node].flatMap(({ voters }) => voters)
-    const isLost = (id: number): boolean => {
-      const rank = (id - 1) % RANKS_MAX
-      return rank === node.rank || this.#lost.has(rank)
-    }
-    return known.every((voters) => voters.filter(isLost).length * 2 < voters.length)
+    const rankOf = (id: number): number => (id - 1) % RANKS_MAX
+    return known.every((voters) => {
+      const ranks = new Set([...voters.map(rankOf), node.rank])
+      return [...ranks].filter((rank) => rank === node.rank || this.#lost.has(rank)).length * 2 < ranks.size
+    })
   }
 
   // ---- what goes wrong
