@@ -33,7 +33,7 @@ export class SnapshotTaking<Command, Answer> {
     return this.#state.isGivenUp
   }
 
-  /** Go on. A part, which is the caller's; `later` if there is none yet, undefined after the last. */
+  /** The next part, which is the caller's. `later` if it is not ready yet, undefined after the last. */
   next(): Uint8Array<ArrayBuffer> | 'later' | undefined {
     if (!this.#isOver) {
       const chunks = this.#state.next()

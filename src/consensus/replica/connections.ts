@@ -112,7 +112,7 @@ export class Connections implements Iterable<Peer> {
   /** Its own memory is reached directly where the device lets the processor's atomics be. */
   readonly #own: OwnLink | undefined
   #self: ReplicaLink | undefined
-  /** By rights: who may write. */
+  /** With `mu`: the connection of the leader that may write here. */
   #writer: ReplicaLink | undefined
   /** An event of the channel is still to come, or to be taken. */
   #isArmed = false

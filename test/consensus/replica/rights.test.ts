@@ -22,6 +22,8 @@ test('where rights hold, mu is as it was asked for', () => {
   using device = openDevice(`${cluster.device}/${index}`)
   assert.equal(takesRights(device, 'mu'), true)
   assert.equal(takesRights(device, 'velos'), false)
+  // Its time stands still, so it completes nothing that is measured.
+  assert.equal(takesRights(device, 'auto'), false)
 })
 
 test('replicate tells who asks for mu where it cannot be, and what is in place of it', async () => {
