@@ -359,11 +359,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     return this.#options.replicas === 1 ? members : holdersOf(shard, members, this.#options.replicas)
   }
 
-  /** In a group of a fixed size all members know of each other from the start. */
+  /**
+   * In a group of a fixed size all members know of each other from the start. In one that grows as many have to come,
+   * however few there are by now: one that comes back alone, with nothing, is not to begin another log.
+   */
   #founders(shard: number): readonly number[] {
     const { replicas } = this.#options
-    const ranks = Array.from({ length: this.#group.size }, (_, rank) => rank)
-    return holdersOf(shard, ranks, replicas)
+    const ranks = (length: number): readonly number[] => Array.from({ length }, (_, rank) => rank)
+    return this.#group.grows ? ranks(replicas) : holdersOf(shard, ranks(this.#group.size), replicas)
   }
 
   get #untilClosed(): { readonly timeoutMs: number; readonly signal: AbortSignal } {

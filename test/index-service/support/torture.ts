@@ -25,7 +25,7 @@ const LATE_MS = 300
 const PAUSED_MS_MAX = 1000
 const FULL_MS_MAX = 2000
 /** Of each of 300 values, to meet a full disk. */
-const FULL_BYTES = 10_000
+const FULL_BYTES = 20_000
 /** Much, for busy machines. */
 const WHOLE_MS_MAX = 45_000
 
@@ -53,6 +53,7 @@ interface Pairs {
 interface Status {
   readonly term: number
   readonly isLeader: boolean
+  readonly disk?: string
   readonly voters?: readonly number[]
   readonly lags: readonly { readonly entries: number }[]
 }
@@ -82,6 +83,7 @@ export class IndexTorture {
   #directories = 0
   #clients: readonly RankProcess[] = []
   #loadClients = 0
+  #fullDisks = 0
 
   private constructor(plan: TorturePlan) {
     this.#plan = plan
@@ -135,7 +137,7 @@ export class IndexTorture {
     assert.ok(Number(a) >= least && Number(a) <= most, `${a} is not from ${least} to ${most}`)
     for (const client of clients) assert.equal(await client.call('countKeys', 'filled', 300), 300)
     const figures = `${calls} calls of registers, ${loaded.length} of the load, ${least} transactions`
-    return `${done.join(', ')}: ${figures}, ${sum('unknown')} unknown, ${sum('refused')} refused`
+    return `${done.join(', ')}: ${figures}, ${sum('unknown')} unknown, ${sum('refused')} refused, ${this.#fullDisks} times full`
   }
 
   async #actions(): Promise<readonly Action[]> {
@@ -234,10 +236,28 @@ export class IndexTorture {
   async #whileFull(nodes: readonly Node[]): Promise<void> {
     const disks = this.#ground.disks!
     for (const { directory } of nodes) disks.fill(directory)
-    const isFilled = this.#clients[0]!.call('fill', 0, 300, FULL_BYTES)
-    await sleep(500 + this.#random.below(FULL_MS_MAX))
+    let isFilled = false
+    const filling = this.#clients[0]!.call('fill', 0, 300, FULL_BYTES).then(() => {
+      isFilled = true
+    })
+    let isFull = false
+    while (!isFilled && !isFull) {
+      await sleep(50)
+      isFull = (await Promise.all(nodes.map((node) => this.#isFull(node)))).some(Boolean)
+    }
+    if (isFull) this.#fullDisks += 1
+    assert.ok(isFull || nodes.length < this.#nodes.length, 'no disk was full, and there was no room on any')
+    await sleep(this.#random.below(FULL_MS_MAX))
     for (const { directory } of nodes) disks.empty(directory)
-    await isFilled
+    await filling
+  }
+
+  async #isFull({ process: node }: Node): Promise<boolean> {
+    const shards = [...Array(this.#plan.shards).keys()]
+    const all = await Promise.all(
+      shards.map((shard) => node.call<Status | undefined>('status', shard).catch(() => undefined)),
+    )
+    return all.some((status) => status?.disk === 'full')
   }
 
   #freshDirectory(): string {
