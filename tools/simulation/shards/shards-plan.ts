@@ -33,6 +33,8 @@ export interface ShardsPlan {
   readonly nodes: number
   readonly shards: number
   readonly clients: number
+  /** As many nodes of the beginning call, too, while they live. */
+  readonly callers: number
   readonly calls: number
   readonly keys: number
   /** How many of a hundred calls are reads. */
@@ -83,9 +85,9 @@ export function planShards(seed: number, changes: Partial<ShardsPlan> = {}, onDi
   }
 }
 
-function drawReads(seed: number): Pick<ShardsPlan, 'oneSided' | 'tears'> {
+function drawReads(seed: number): Pick<ShardsPlan, 'oneSided' | 'tears' | 'callers'> {
   const stream = new Stream(seed, 'READs', undefined)
-  return { oneSided: stream.chance(0.8), tears: stream.chance(0.5) ? 0 : stream.between(1, 50) }
+  return { oneSided: stream.chance(0.8), tears: stream.chance(0.5) ? 0 : stream.between(1, 50), callers: stream.below(4) }
 }
 
 function drawDisks(seed: number): DiskPlan {

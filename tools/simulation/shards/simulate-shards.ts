@@ -32,6 +32,8 @@ const CALLS_MS_MAX = 40_000
 /** From the end of all that goes wrong to the end of all moves. */
 const SETTLE_MS_MAX = 20_000
 const CALL_TIMEOUT_MS = 30_000
+/** Of a hundred calls of a node. */
+const CALLER_READS = 20
 const LOOK_NS = 5_000_000
 /** A blow that would be too much is tried again. */
 const STRIKE_AGAIN_NS = 20_000_000
@@ -84,6 +86,10 @@ class ShardsRun {
   readonly #place: string | undefined
   readonly #nodes: SimulatedNode[] = []
   readonly #history: KeyCall[] = []
+  /** Changes that were not answered yet. */
+  readonly #open = new Set<KeyCall>()
+  /** Nodes that still have calls to make. */
+  readonly #callers = new Set<SimulatedNode>()
   /** Nodes that have ended, or were told to. */
   readonly #lost = new Set<number>()
   /** The ids of their replicas. */
@@ -153,13 +159,17 @@ class ShardsRun {
       throw new ViolationError(`begin: not all nodes are open after ${BEGIN_MS_MAX} ms: ${this.#describe()}`)
     this.#hasBegun = true
     for (let client = 0; client < plan.clients; client += 1) this.#play1(callsOf(plan, client))
+    const callers = this.#live.slice(0, plan.callers)
+    for (const [at, node] of callers.entries()) this.#callAt(node, callsOf({ ...plan, reads: CALLER_READS }, plan.clients + at))
     const last = Math.max(0, ...plan.strikes.map(({ atMs }) => atMs))
     // A step that does not come any more is not waited for.
     kernel.at((last + 3000) * 1e6, () => {
       this.#troubles -= this.#waiting.length
       this.#waiting = []
     })
-    if (!(await this.#until(() => this.#busy === 0 && this.#troubles === 0, CALLS_MS_MAX)))
+    const isDone = (): boolean =>
+      this.#busy === 0 && this.#troubles === 0 && [...this.#callers].every(({ program }) => !program.isLive)
+    if (!(await this.#until(isDone, CALLS_MS_MAX)))
       throw new ViolationError(
         `calls: ${this.#busy} clients are not done, ${this.#troubles} troubles; ${this.#describe()}`,
       )
@@ -453,6 +463,30 @@ class ShardsRun {
     })
   }
 
+  /** Its program uses the index, until it ends or closes. */
+  #callAt(node: SimulatedNode, calls: readonly PlannedCall[]): void {
+    const { program } = node
+    this.#callers.add(node)
+    program.run(() => {
+      this.#callsAt(node, calls)
+        .catch((error: unknown) => {
+          this.#failure ??= error
+        })
+        .finally(() => this.#callers.delete(node))
+    })
+  }
+
+  async #callsAt(node: SimulatedNode, calls: readonly PlannedCall[]): Promise<void> {
+    const { program } = node
+    const index = new Index(INDEX, node.node!)
+    for (const call of calls) {
+      await program.delay(program.draws.below(Math.ceil(2 * this.#plan.thinkMs * 1e6)))
+      if (node.isLeaving) return
+      await this.#call(index, call)
+      this.#mark('called at a node')
+    }
+  }
+
   #clientOf(program: SimulatedProgram): IndexClient {
     const places = () => this.#nodes.flatMap(({ node, program }) => (program.isLive && node?.beyond) || [])
     const connect = this.#lines.connectorOf(program)
@@ -474,6 +508,8 @@ class ShardsRun {
 
   async #call(index: Index, { key, input }: PlannedCall): Promise<void> {
     const calledAt = this.#cluster.nowNs
+    const open: KeyCall = { key, input, calledAt, returned: undefined }
+    if (input.type !== 'get') this.#open.add(open)
     try {
       const output = await outputOf(this.#plan, index, key, input)
       this.#history.push({ key, input, calledAt, returned: { at: this.#cluster.nowNs, output } })
@@ -482,8 +518,9 @@ class ShardsRun {
       if (!(error instanceof IndexError)) throw error
       this.#mark(`${error.kind} ${input.type === 'get' ? 'read' : error.outcome}`)
       this.#errors.push(`${input.type} of ${key}: ${error.message}`)
-      if (input.type !== 'get' && error.outcome !== 'not-applied')
-        this.#history.push({ key, input, calledAt, returned: undefined })
+      if (input.type !== 'get' && error.outcome !== 'not-applied') this.#history.push(open)
+    } finally {
+      this.#open.delete(open)
     }
   }
 
@@ -491,7 +528,7 @@ class ShardsRun {
   // ---------------------------------------------------------------------------------------------------------------
 
   #checkOrder(): void {
-    for (const [key, { verdict }] of checkPartitions(entryModel, this.#history, (call) => call.key))
+    for (const [key, { verdict }] of checkPartitions(entryModel, [...this.#history, ...this.#open], (call) => call.key))
       if (verdict !== 'linearizable') throw new ViolationError(`order: calls of ${key}: ${verdict}`)
   }
 
