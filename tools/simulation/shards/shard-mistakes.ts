@@ -38,13 +38,6 @@ function pauseAt(atMs: number, pick: number): NodeStrike {
   return { atMs, step: undefined, isOther: false, afterMs: 0, pick, blow: { kind: 'pause', forMs: 900 } }
 }
 
-function blackoutAt(atMs: number): NodeStrike {
-  return {
-    ...{ atMs, step: undefined, isOther: false, afterMs: 0, pick: 0 },
-    blow: { kind: 'blackout', withinMs: 0, downMs: 300, certainMs: 5 },
-  }
-}
-
 /** No one knows for long that it has ended. */
 const newcomerEnds: NodeStrike = {
   ...{ atMs: 1000, step: 'start', isOther: false, afterMs: 25, pick: 0 },
@@ -127,16 +120,6 @@ export const shardMistakes: readonly ShardMistake[] = [
     find: 'if (voter.head.promise > term) return void 0;',
     replace: '',
     plan: { ...reading, strikes: [900, 2000, 3100].map(pauseAt) },
-    seed: 1,
-  },
-  {
-    name: 'logs that are here not opened',
-    breaks: 'after all were killed, no majority of those comes together that have the log of a shard',
-    module: INDEX,
-    find: 'for (const shard of this.#kept?.here ?? [])',
-    replace: 'for (const shard of [])',
-    plan: { nodes: 6, shards: 4, joins: [], closes: [], clients: 2, calls: 30, strikes: [blackoutAt(1500)] },
-    onDisks: true,
     seed: 1,
   },
   {
