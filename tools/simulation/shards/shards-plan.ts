@@ -87,7 +87,11 @@ export function planShards(seed: number, changes: Partial<ShardsPlan> = {}, onDi
 
 function drawReads(seed: number): Pick<ShardsPlan, 'oneSided' | 'tears' | 'callers'> {
   const stream = new Stream(seed, 'READs', undefined)
-  return { oneSided: stream.chance(0.8), tears: stream.chance(0.5) ? 0 : stream.between(1, 50), callers: stream.below(4) }
+  return {
+    oneSided: stream.chance(0.8),
+    tears: stream.chance(0.5) ? 0 : stream.between(1, 50),
+    callers: stream.below(4),
+  }
 }
 
 function drawDisks(seed: number): DiskPlan {

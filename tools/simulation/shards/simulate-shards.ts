@@ -160,7 +160,8 @@ class ShardsRun {
     this.#hasBegun = true
     for (let client = 0; client < plan.clients; client += 1) this.#play1(callsOf(plan, client))
     const callers = this.#live.slice(0, plan.callers)
-    for (const [at, node] of callers.entries()) this.#callAt(node, callsOf({ ...plan, reads: CALLER_READS }, plan.clients + at))
+    for (const [at, node] of callers.entries())
+      this.#callAt(node, callsOf({ ...plan, reads: CALLER_READS }, plan.clients + at))
     const last = Math.max(0, ...plan.strikes.map(({ atMs }) => atMs))
     // A step that does not come any more is not waited for.
     kernel.at((last + 3000) * 1e6, () => {
