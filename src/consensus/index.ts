@@ -40,6 +40,8 @@ export {
 } from './agent/replica-process.ts'
 export { APPEND_POLICIES, type AppendPolicy } from './durability/append-policy.ts'
 export { IDENTITY_FILE } from './durability/identity.ts'
+export type { JournalPart, JournalReport, JournalStart } from './durability/journal-contract.ts'
+export { checksumPayloads, contentsOf, sealRecords, segmentHead } from './durability/log-segment.ts'
 export { type ElectOptions, elect } from './election/elect.ts'
 export { ElectedTerm } from './election/elected-term.ts'
 export { type ElectedLeader, Election } from './election/election.ts'

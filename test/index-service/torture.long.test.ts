@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { useRuntimeDirectory } from '../cluster/support.ts'
 import { drawnSeeds } from '../support/drawn.ts'
 import { Machines } from '../support/machines.ts'
+import { SmallDisks } from '../support/small-disks.ts'
 import { IndexTorture } from './support/torture.ts'
 
 useRuntimeDirectory()
@@ -22,6 +23,15 @@ for (const [at, seed] of drawnSeeds(20, 10).entries()) {
     console.log(await IndexTorture.run({ seed, shards, nodes, timeMs: TIME_MS }))
   })
 }
+
+for (const seed of drawnSeeds(4, 4))
+  test(`nodes whose disks are full now and then are killed and stopped (seed ${seed})`, {
+    skip: SmallDisks.reasonAgainst() ?? false,
+  }, async () => {
+    using disks = new SmallDisks()
+    await disks.begun()
+    console.log(await IndexTorture.run({ seed, shards: 2, timeMs: TIME_MS, disks }))
+  })
 
 for (const seed of drawnSeeds(4, 4))
   test(`nodes of three machines are killed, stopped and cut off, and answers are lost on the way (seed ${seed})`, {

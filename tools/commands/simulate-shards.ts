@@ -4,6 +4,7 @@ import { planShards, runShardSeeds, type ShardsRunResult, simulateShards } from 
 export interface SimulateShardsOptions {
   readonly first: number
   readonly seeds: number
+  readonly disks: boolean
   readonly threads: number | undefined
   readonly json: boolean
 }
@@ -12,7 +13,13 @@ export interface SimulateShardsOptions {
 const FAILURES_TOLD = 5
 
 /** `aether simulate index`. */
-export async function simulateManyShards({ first, seeds, threads, json }: SimulateShardsOptions): Promise<number> {
+export async function simulateManyShards({
+  first,
+  seeds,
+  disks,
+  threads,
+  json,
+}: SimulateShardsOptions): Promise<number> {
   const progress = new ProgressLine(process.stderr)
   const startedMs = performance.now()
   let done = 0
@@ -22,7 +29,7 @@ export async function simulateManyShards({ first, seeds, threads, json }: Simula
     if (violation !== undefined) failed += 1
     progress.show(`${done} of ${seeds} seeds, ${failed} failed`)
   }
-  const results = await runShardSeeds({ first, seeds, threads, onReport })
+  const results = await runShardSeeds({ first, seeds, disks, threads, onReport })
   progress.clear()
   const seconds = (performance.now() - startedMs) / 1000
   const failures = results
@@ -39,14 +46,14 @@ export async function simulateManyShards({ first, seeds, threads, json }: Simula
     const rows = [...marks].map(([name, times]) => [name, times.toLocaleString('en')])
     for (const line of formatTable(columns, rows)) console.log(line)
     console.log(`${seeds} seeds in ${seconds.toFixed(1)} s, ${failures.length} failed`)
-    for (const { seed, violation } of failures.slice(0, FAILURES_TOLD)) tellFailure(seed, violation)
+    for (const { seed, violation } of failures.slice(0, FAILURES_TOLD)) tellFailure(seed, disks, violation)
   }
   return failures.length === 0 ? 0 : 1
 }
 
 /** `aether simulate index --seed S`. */
-export async function simulateOneOfShards(seed: number, json: boolean): Promise<number> {
-  const result = await simulateShards(planShards(seed))
+export async function simulateOneOfShards(seed: number, json: boolean, disks: boolean): Promise<number> {
+  const result = await simulateShards(planShards(seed, {}, disks))
   const { plan, violation, events, virtualNs, calls, traceHash } = result
   if (json) console.log(JSON.stringify({ ...result, marks: Object.fromEntries(result.marks) }))
   else {
@@ -57,14 +64,14 @@ export async function simulateOneOfShards(seed: number, json: boolean): Promise<
     for (const atMs of plan.closes) console.log(`  a node closes after ${atMs} ms`)
     for (const strike of plan.strikes) console.log(`  strike: ${JSON.stringify(strike)}`)
     console.log(`  ${events} events, ${(virtualNs / 1e6).toFixed(0)} simulated ms, ${calls} calls, course ${traceHash}`)
-    if (violation !== undefined) tellFailure(seed, violation)
+    if (violation !== undefined) tellFailure(seed, disks, violation)
   }
   return violation === undefined ? 0 : 1
 }
 
-function tellFailure(seed: number, violation: string): void {
+function tellFailure(seed: number, disks: boolean, violation: string): void {
   console.log(`\nseed ${seed}: ${violation}`)
-  console.log(`  run it again: npm run simulate -- index --seed ${seed}`)
+  console.log(`  run it again: npm run simulate -- index --seed ${seed}${disks ? ' --disks' : ''}`)
 }
 
 function marksOf(results: readonly ShardsRunResult[]): Map<string, number> {

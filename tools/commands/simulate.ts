@@ -48,8 +48,9 @@ join. No two replicas decide differently, a leader has all that was decided, and
 all calls. The options are --seeds, --first, --seed, --threads, --disks and --json.
 
 index: nodes of an index whose shards move, and clients that look for them. Nodes come, close, crash, pause, stall and
-are cut off, most of them at a step of a move. One order explains the calls of each key, and each key is in its shard
-alone. All moves end. The options are --seeds, --first, --seed, --threads and --json.
+are cut off, most of them at a step of a move. Clients READ the memory of nodes, by adapters that tear. One order
+explains the calls of each key, and each key is in its shard alone. All moves end. The options are --seeds, --first,
+--seed, --threads, --disks and --json.
 
 Options:
   --seeds N          the number of seeds (default 200)
@@ -58,7 +59,7 @@ Options:
   --hazards LIST     with --seed: only these of its hazards, by number; 'none' for none
   --protocol LIST    ${[...protocols.keys()].join(', ')}, or all (default)
   --threads N        threads to run in (default: one for each CPU)
-  --disks            replicas keep their log on disks, are killed and begin again, all of them at once, too
+  --disks            replicas and nodes keep their logs on disks, are killed and begin again, all of them at once, too
   --json             print the results as JSON
 
 Exit status: 1 if a check failed. The command that runs it again is printed.
@@ -85,7 +86,7 @@ export const simulateCommand: Command = {
     if (values.seed !== undefined) {
       const seed = integerOption('simulate', '--seed', values.seed, 0, seedMax)
       if (what === 'replicas') return simulateOneOfReplicas(seed, values.json, values.disks)
-      if (what === 'index') return await simulateOneOfShards(seed, values.json)
+      if (what === 'index') return await simulateOneOfShards(seed, values.json, values.disks)
       return playOne(seed, { ...chosen, ...chosenHazards(values.hazards) }, values.json)
     }
     const first = integerOption('simulate', '--first', values.first, 0, seedMax)
@@ -96,7 +97,8 @@ export const simulateCommand: Command = {
         : { threads: integerOption('simulate', '--threads', values.threads, 1, threadsMax) }
     if (what === 'replicas')
       return simulateManyReplicas({ first, seeds, threads: threads.threads, json: values.json, disks: values.disks })
-    if (what === 'index') return simulateManyShards({ first, seeds, threads: threads.threads, json: values.json })
+    if (what === 'index')
+      return simulateManyShards({ first, seeds, threads: threads.threads, json: values.json, disks: values.disks })
     return playMany(first, seeds, { ...chosen, ...threads }, values.json)
   },
 }

@@ -1,6 +1,7 @@
 /** The machine that the thread of a replica runs: a {@link Replica}, and two rings to the program. */
 import { native } from '../../native/index.ts'
 import { type AgentContext, LookBudget, type Machine, type MachineFactory, type Reply } from '../../runtime/index.ts'
+import type { MemoryRegion } from '../../verbs/index.ts'
 import { JournalPort } from '../durability/journal-port.ts'
 import type { Entry } from '../replica/cell.ts'
 import type { Configuration } from '../replica/configuration.ts'
@@ -134,6 +135,11 @@ export class ReplicaAgent implements Machine {
       this.#descriptors = [...this.#replica.descriptors, ...(journal === undefined ? [] : [journal.bell]), ...ends]
     }
     return this.#descriptors
+  }
+
+  /** Of the replica, for simulations. */
+  get region(): MemoryRegion {
+    return this.#replica.memory.region
   }
 
   turn(): boolean {

@@ -14,6 +14,7 @@ import {
   type NodesSlowCalls,
   type Place,
   placeOfNode,
+  type ShardMemory,
   type ShardSight,
   type SlowCallsRequest,
 } from '../node/index-contract.ts'
@@ -21,6 +22,7 @@ import type { CallLimits, IndexPort, ShardPort } from '../port.ts'
 import { type ClientLine, type ConnectLine, connectLine, type NodeClient } from './client-line.ts'
 import { ForeignReads } from './foreign-reads.ts'
 import { NodeEnds } from './node-ends.ts'
+import type { OpenReadLine } from './read-line.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import { RemoteShards } from './remote-shards.ts'
 import { ShardClient } from './shard-client.ts'
@@ -57,6 +59,7 @@ export interface ClientOptions {
   /** The machine that it is on, and how it connects to nodes; default: this one. */
   readonly machine?: string
   readonly connect?: ConnectLine
+  readonly openReads?: OpenReadLine
 }
 
 /** What is known of a shard. */
@@ -79,11 +82,7 @@ export class IndexClient implements IndexPort {
   #sight: IndexSight | undefined
   readonly #known = new Map<number, KnownShard>()
   readonly #clients = new Map<number, ShardClient>()
-  readonly #remote = new RemoteShards(async (card, shard) => {
-    const place = this.#placeOf(card)
-    const met = place && (await this.#meet(place, MEMORY_MS_MAX))
-    return await met?.client.memory({ shard }, { timeoutMs: MEMORY_MS_MAX }).catch(() => undefined)
-  })
+  readonly #remote: RemoteShards
   /** When each shard was looked for last, and looks under way. */
   readonly #lookedMs = new Map<number, number>()
   readonly #looking = new Map<number, Promise<void>>()
@@ -94,6 +93,12 @@ export class IndexClient implements IndexPort {
   constructor(options: ClientOptions) {
     this.#options = options
     this.#machine = options.machine ?? thisMachine().space
+    const ask = async (card: NodeCard, shard: number): Promise<ShardMemory | undefined> => {
+      const place = this.#placeOf(card)
+      const met = place && (await this.#meet(place, MEMORY_MS_MAX))
+      return await met?.client.memory({ shard }, { timeoutMs: MEMORY_MS_MAX }).catch(() => undefined)
+    }
+    this.#remote = new RemoteShards(ask, options.openReads)
   }
 
   /** Find a node, and learn from it what there is. @throws IndexError `ERR_AETHER_INDEX_UNREACHABLE` */

@@ -20,7 +20,7 @@ export interface ReadPiece {
 /** Calls that READ at a time; others ask the node. */
 const BUFFERS = 32
 export const BUFFER_BYTES: number = 32 * 2 ** 10
-const REQUESTS_MAX = 16 * BUFFERS
+export const REQUESTS_MAX: number = 16 * BUFFERS
 /** The device for clients of other machines. */
 export const READ_DEVICE = 'tcp0'
 
@@ -37,6 +37,8 @@ export class ReadBuffer {
   }
 }
 
+type ReadConnection = Pick<Connection, 'pair' | 'closed' | 'unref' | 'close'>
+
 interface Posted {
   readonly buffer: ReadBuffer
   readonly settle: (isRead: boolean) => void
@@ -44,6 +46,14 @@ interface Posted {
 
 /** What reads a node's memory, piece by piece in order. */
 export type ReadPort = Pick<ReadLine, 'bytes' | 'words' | 'slowUntilMs' | 'isOver' | 'take' | 'giveBack' | 'read'>
+
+/** Connects for READs to the node at a place; rejects if it cannot be reached. */
+export type OpenReadLine = (place: Place, signal: AbortSignal) => Promise<ReadLine>
+
+/** What a line needs of its device, and of those that look after it. */
+export interface ReadContext extends Pick<DeviceContext, 'domain' | 'release'> {
+  readonly loop: Pick<DeviceContext['loop'], 'add' | 'wake' | 'remove'>
+}
 
 /** A connection to a node for READs alone: its processor takes no part in them. */
 export class ReadLine {
@@ -55,8 +65,8 @@ export class ReadLine {
   readonly words: Uint32Array
   /** A call has waited too long for it. */
   slowUntilMs = 0
-  readonly #context: DeviceContext
-  readonly #connection: Connection
+  readonly #context: ReadContext
+  readonly #connection: ReadConnection
   readonly #memory: MemoryRegion
   readonly #read: PreparedRequest
   readonly #buffers: readonly ReadBuffer[]
@@ -65,7 +75,8 @@ export class ReadLine {
   #last = 0
   #isOver = false
 
-  private constructor(context: DeviceContext, queue: CompletionQueue, connection: Connection) {
+  /** Simulations connect in another way. */
+  constructor(context: ReadContext, queue: CompletionQueue, connection: ReadConnection) {
     this.#context = context
     this.queue = queue
     this.#connection = connection

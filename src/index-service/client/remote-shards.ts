@@ -1,6 +1,6 @@
 import { currentNsOf, defaultSettings } from '../../consensus/index.ts'
 import type { NodeCard, Place, ShardMemory, ShardSight } from '../node/index-contract.ts'
-import { ReadLine } from './read-line.ts'
+import { type OpenReadLine, ReadLine } from './read-line.ts'
 import { type RemoteNode, RemoteReads } from './remote-reads.ts'
 
 /** What could not be read is tried again after this time. */
@@ -18,13 +18,18 @@ interface RemoteShard {
 /** Shards that are READ at nodes of other machines, and the connections for that. */
 export class RemoteShards {
   readonly #ask: (card: NodeCard, shard: number) => Promise<ShardMemory | undefined>
+  readonly #openLine: OpenReadLine
   readonly #shards = new Map<number, RemoteShard>()
   readonly #lines = new Map<string, Promise<ReadLine>>()
   readonly #closing = new AbortController()
 
   /** `ask` a node for what is READ of a shard there. It does not reject. */
-  constructor(ask: (card: NodeCard, shard: number) => Promise<ShardMemory | undefined>) {
+  constructor(
+    ask: (card: NodeCard, shard: number) => Promise<ShardMemory | undefined>,
+    openLine: OpenReadLine = ReadLine.open,
+  ) {
     this.#ask = ask
+    this.#openLine = openLine
   }
 
   /** Undefined while they are not known, or cannot be. */
@@ -93,7 +98,7 @@ export class RemoteShards {
       if (this.#lines.get(name) === known) this.#lines.delete(name)
     }
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(CONNECT_MS_MAX)])
-    const line = ReadLine.open(place, signal)
+    const line = this.#openLine(place, signal)
     this.#lines.set(name, line)
     const opened = await line
     if (this.#closing.signal.aborted) opened.close()

@@ -1,6 +1,5 @@
 import { type AppendPolicy, FIRST_FORMAT } from '../../consensus/index.ts'
 import { native } from '../../native/index.ts'
-import { deviceNames, openDevice } from '../../verbs/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexClient } from '../client/index-client.ts'
 import { READ_DEVICE } from '../client/read-line.ts'
@@ -31,7 +30,7 @@ import { type NodeGroup, type NodeHost, thisHost } from './node-host.ts'
 import { NodeLines } from './node-lines.ts'
 import { NodeMembers } from './node-members.ts'
 import { holdersOf, leaderWanted, mayLeave } from './placement.ts'
-import { ReadListener } from './read-listener.ts'
+import type { NodeReads } from './read-listener.ts'
 import { ShardReplica } from './shard-replica.ts'
 import { SlowLog } from './slow-log.ts'
 
@@ -108,7 +107,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   readonly #listeners = new Set<(message: Uint8Array) => void>()
   #server!: Pick<IndexServer, 'here' | 'beyond' | 'close'>
   /** Undefined where no other machine READs. */
-  #reads: ReadListener | undefined
+  #reads: NodeReads | undefined
   #members!: NodeMembers
   #hide: () => void = () => undefined
   #looker: NodeJS.Timeout | undefined
@@ -135,8 +134,8 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     this.#eviction = options.eviction
     const { name, inFlightMax, directory } = options
     this.#kept = directory === undefined ? undefined : new KeptShards(directory, options.shards)
-    const { machine, connect } = host
-    this.#remote = new IndexClient({ name, inFlightMax, places: () => this.#places(), machine, connect })
+    const { machine, connect, openReads } = host
+    this.#remote = new IndexClient({ name, inFlightMax, places: () => this.#places(), machine, connect, openReads })
     const cards = (): readonly NodeCard[] => this.#members.cards
     this.#lines = new NodeLines({
       rank: group.rank,
@@ -271,7 +270,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   /** What other machines READ of a shard; undefined if that cannot be. */
   memoryOf(shard: number): ShardMemory | undefined {
     const reads = this.#reads
-    const memory = reads && this.#replicas.get(shard)?.memoryIn(reads.domain)
+    const memory = reads && this.#replicas.get(shard)?.memoryIn(() => reads.regions(shard))
     return memory && { ...memory, place: reads.place }
   }
 
@@ -304,9 +303,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     const { listen, timeoutMs, signal } = this.#options
     this.#server = await this.#host.serve(this, { listen })
     const device = this.#group.oneMachine ? READ_DEVICE : this.#group.device
-    // On other devices the memory of replicas is not found, or nothing listens. Clients ask the nodes then.
-    if (listen !== undefined && isRead(device))
-      this.#reads = await ReadListener.open(listen, device).catch(() => undefined)
+    this.#reads = await this.#host.listenForReads(listen, device)
     this.#members = new NodeMembers(this.#group, this.name, this.#card())
     const wanted = this.#wanted()
     const limits = {
@@ -362,11 +359,14 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     return this.#options.replicas === 1 ? members : holdersOf(shard, members, this.#options.replicas)
   }
 
-  /** In a group of a fixed size all members know of each other from the start. */
+  /**
+   * In a group of a fixed size all members know of each other from the start. In one that grows as many have to come,
+   * however few there are by now: one that comes back alone, with nothing, is not to begin another log.
+   */
   #founders(shard: number): readonly number[] {
     const { replicas } = this.#options
-    const ranks = Array.from({ length: this.#group.size }, (_, rank) => rank)
-    return holdersOf(shard, ranks, replicas)
+    const ranks = (length: number): readonly number[] => Array.from({ length }, (_, rank) => rank)
+    return this.#group.grows ? ranks(replicas) : holdersOf(shard, ranks(this.#group.size), replicas)
   }
 
   get #untilClosed(): { readonly timeoutMs: number; readonly signal: AbortSignal } {
@@ -465,7 +465,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
       spinMs,
       listeners: this.#listenersOf(shard),
       elsewhere: this.#remote.shard(shard),
-      start: this.#host.startReplica,
+      start: (options) => this.#host.startReplica(options, shard),
       ...limits,
     }).finally(() => this.#moving.delete(shard))
     // It may have been set meanwhile.
@@ -526,13 +526,6 @@ export class IndexNode implements IndexPort, AsyncDisposable {
     const others = this.#members.cards.filter(({ rank }) => rank !== this.rank)
     return others.flatMap((card) => placeOfNode(card, this.#machine) ?? [])
   }
-}
-
-/** Whether a device of that name is for READs of clients. */
-function isRead(name: string): boolean {
-  if (!deviceNames().includes(name)) return false
-  using device = openDevice(name)
-  return device.attributes.linkLayer === 'tcp'
 }
 
 /** By rank. This node may have asked itself, too. */

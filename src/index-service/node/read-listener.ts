@@ -1,27 +1,42 @@
 import { type Connection, type ConnectionRequest, type Listener, listen } from '../../cm/index.ts'
-import { Access, type Device, openDevice, type ProtectionDomain } from '../../verbs/index.ts'
+import { Access, type Device, deviceNames, openDevice, type ProtectionDomain } from '../../verbs/index.ts'
 import type { Place } from './index-contract.ts'
 import type { ListenPlace } from './listen-place.ts'
+import { ShardRegions } from './shard-regions.ts'
+
+/** Lets other machines READ the memory of a node. */
+export interface NodeReads {
+  readonly place: Place
+  /** That of a shard. */
+  regions(shard: number): Pick<ShardRegions, 'told' | 'close'>
+  close(): void
+}
 
 /**
  * Takes connections of clients on other machines that READ the memory of a node. They can do nothing else with them:
  * the queue pairs have no other right, and no receives.
  */
-export class ReadListener {
+export class ReadListener implements NodeReads {
   readonly place: Place
-  readonly domain: ProtectionDomain
+  readonly #domain: ProtectionDomain
   readonly #device: Device
   readonly #listener: Listener
   readonly #connections = new Set<Connection>()
 
   private constructor(device: Device, domain: ProtectionDomain, listener: Listener, place: Place) {
     this.#device = device
-    this.domain = domain
+    this.#domain = domain
     this.#listener = listener
     this.place = place
   }
 
-  static async open({ address, told = address }: ListenPlace, deviceName: string): Promise<ReadListener> {
+  /** Undefined where the memory of replicas is not found, or nothing listens. Clients ask the node then. */
+  static async listen(place: ListenPlace | undefined, deviceName: string): Promise<ReadListener | undefined> {
+    if (place === undefined || !isRead(deviceName)) return undefined
+    return await ReadListener.#open(place, deviceName).catch(() => undefined)
+  }
+
+  static async #open({ address, told = address }: ListenPlace, deviceName: string): Promise<ReadListener> {
     const device = openDevice(deviceName)
     try {
       const domain = device.createProtectionDomain()
@@ -36,6 +51,10 @@ export class ReadListener {
     }
   }
 
+  regions(): ShardRegions {
+    return new ShardRegions(this.#domain)
+  }
+
   close(): void {
     this.#listener.close()
     for (const connection of this.#connections) connection.close()
@@ -47,7 +66,7 @@ export class ReadListener {
   }
 
   async #accept(request: ConnectionRequest): Promise<void> {
-    const rights = { domain: this.domain, access: Access.RemoteRead, maxSendRequests: 1, maxReceiveRequests: 1 }
+    const rights = { domain: this.#domain, access: Access.RemoteRead, maxSendRequests: 1, maxReceiveRequests: 1 }
     // The client may have gone meanwhile.
     const connection = await request.accept(rights).catch(() => undefined)
     if (connection === undefined) return
@@ -56,4 +75,11 @@ export class ReadListener {
     this.#connections.delete(connection)
     connection.close()
   }
+}
+
+/** Whether a device of that name is for READs of clients. */
+function isRead(name: string): boolean {
+  if (!deviceNames().includes(name)) return false
+  using device = openDevice(name)
+  return device.attributes.linkLayer === 'tcp'
 }

@@ -9,7 +9,6 @@ import {
 } from '../../consensus/index.ts'
 import { TIMER_MS_MAX } from '../../native/index.ts'
 import { addAbortCallback, removeAbortCallback } from '../../runtime/index.ts'
-import type { ProtectionDomain } from '../../verbs/index.ts'
 import type { Admission } from '../admission.ts'
 import type { Reply } from '../commands/reply.ts'
 import { COMMAND_FORMAT } from '../commands/table.ts'
@@ -34,10 +33,12 @@ import { HotKeys } from './hot-keys.ts'
 import type { HotKey, HotKeysRequest, ShardMemory } from './index-contract.ts'
 import type { NodeGroup } from './node-host.ts'
 import { type Program, ProgramLine } from './program-line.ts'
+import type { NodeReads } from './read-listener.ts'
 import { asIndexError } from './replica-errors.ts'
 import { ShardBackups } from './shard-backups.ts'
-import { ShardRegions } from './shard-regions.ts'
 import { LEFT, rankOfWaiter, WaitingCalls } from './waiting-calls.ts'
+
+type ShardMemoryRegions = ReturnType<NodeReads['regions']>
 
 /** What a replica is opened with. */
 export interface ShardReplicaOptions {
@@ -120,7 +121,7 @@ export class ShardReplica implements ShardPort {
   readonly #sweeper: NodeJS.Timeout
   /** Its own memory, as others see it. */
   #places: TableReader | undefined
-  #regions: ShardRegions | undefined
+  #regions: ShardMemoryRegions | undefined
   #isSweeping = false
   readonly #elsewhere: ShardPort
   #isLeaving = false
@@ -286,10 +287,10 @@ export class ShardReplica implements ShardPort {
     return this.#table.descriptor
   }
 
-  /** What other machines READ of it, by keys of that domain. */
-  memoryIn(domain: ProtectionDomain): Omit<ShardMemory, 'place'> | undefined {
+  /** What other machines READ of it. */
+  memoryIn(regions: () => ShardMemoryRegions): Omit<ShardMemory, 'place'> | undefined {
     if (this.#closing !== undefined) return undefined
-    this.#regions ??= new ShardRegions(domain)
+    this.#regions ??= regions()
     return this.#regions.told(this.#table, this.readers)
   }
 

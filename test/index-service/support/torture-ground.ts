@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import type { Machines } from '../../support/machines.ts'
 import { RankProcess } from '../../support/rank-process.ts'
+import type { SmallDisks } from '../../support/small-disks.ts'
 
 /** Much, for busy machines, and shorter than nodes are stopped for. */
 const LEASE_MS = 4000
@@ -13,11 +14,14 @@ const PORT = 7500
 export class TortureGround {
   readonly folder: string
   readonly machines: Machines | undefined
+  /** Those of nodes of one machine. */
+  readonly disks: SmallDisks | undefined
   readonly #started: RankProcess[] = []
 
   /** Of several machines, clients take turns on the last one, which has no node, and on the first. */
-  constructor(machines?: Machines) {
+  constructor(machines?: Machines, disks?: SmallDisks) {
     this.machines = machines
+    this.disks = disks
     this.folder = mkdtempSync(join(tmpdir(), 'aether-index-torture-'))
   }
 
@@ -54,7 +58,8 @@ export class TortureGround {
   }
 
   async #start(fixture: URL, machine: number | undefined): Promise<RankProcess> {
-    const { environment = {}, under = [] } = machine === undefined ? {} : await this.machines!.place(machine)
+    const here = { environment: {}, under: this.disks?.under ?? [] }
+    const { environment, under } = machine === undefined ? here : await this.machines!.place(machine)
     const secret = this.machines && { AETHER_SECRET_FILE: this.machines.secretFile }
     const started = new RankProcess(fixture, { ...environment, ...secret, AETHER_LEASE_MS: String(LEASE_MS) }, under)
     this.#started.push(started)

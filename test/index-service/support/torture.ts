@@ -6,6 +6,7 @@ import { Random } from '../../../src/runtime/index.ts'
 import { assertLinearizable } from '../../consensus/histories.ts'
 import type { Machines } from '../../support/machines.ts'
 import type { RankProcess } from '../../support/rank-process.ts'
+import type { SmallDisks } from '../../support/small-disks.ts'
 import { loadCallsOf, unlinearizableParts } from './load-calls.ts'
 import { signalTo, TortureGround } from './torture-ground.ts'
 
@@ -22,13 +23,17 @@ const STOPPED_MS = 6000
 const LATE_MS = 300
 /** Shorter than the lease, and long enough for a change of leader. */
 const PAUSED_MS_MAX = 1000
+const FULL_MS_MAX = 2000
+/** Of each of 300 values, to meet a full disk. */
+const FULL_BYTES = 20_000
 /** Much, for busy machines. */
 const WHOLE_MS_MAX = 45_000
 
 const anywhere = ['kill', 'kill without files', 'kill majority', 'kill all', 'stop', 'pause', 'kill client'] as const
 const onOneMachine = [...anywhere, 'add and kill', 'add', 'leave'] as const
 const amongMachines = [...anywhere, 'unplug', 'flicker'] as const
-type Action = (typeof onOneMachine)[number] | (typeof amongMachines)[number]
+const onSmallDisks = [...onOneMachine, 'full disk', 'full disk', 'full disks'] as const
+type Action = (typeof onSmallDisks)[number] | (typeof amongMachines)[number]
 
 interface Node {
   readonly process: RankProcess
@@ -48,6 +53,7 @@ interface Pairs {
 interface Status {
   readonly term: number
   readonly isLeader: boolean
+  readonly disk?: string
   readonly voters?: readonly number[]
   readonly lags: readonly { readonly entries: number }[]
 }
@@ -61,6 +67,8 @@ export interface TorturePlan {
   readonly nodes?: number
   /** All but the last one have a node each. */
   readonly machines?: Machines
+  /** Nodes of one machine have such disks, which are full now and then. */
+  readonly disks?: SmallDisks
 }
 
 /** Nodes of an index that are killed, stopped and begun again, while clients read and write. */
@@ -73,11 +81,13 @@ export class IndexTorture {
   #nodes: Node[] = []
   #lives = 0
   #directories = 0
-  #clients = 0
+  #clients: readonly RankProcess[] = []
+  #loadClients = 0
+  #fullDisks = 0
 
   private constructor(plan: TorturePlan) {
     this.#plan = plan
-    this.#ground = new TortureGround(plan.machines)
+    this.#ground = new TortureGround(plan.machines, plan.disks)
     this.#name = `torture-${process.pid}-${plan.seed}`
     this.#random = new Random(plan.seed)
   }
@@ -103,6 +113,7 @@ export class IndexTorture {
       Array.from({ length: CLIENTS }, (_, number) => this.#ground.startClient(nodeFixture, number)),
     )
     for (const each of clients) await each.call('connect', this.#name, this.#ground.connectOptions)
+    this.#clients = clients
     const path = join(this.#ground.folder, 'history')
     await clients[0]!.call('fill', 0, 300, 100)
     for (let number = 0; number < LOAD_CLIENTS; number += 1) this.#load.push(await this.#loadClient())
@@ -126,11 +137,13 @@ export class IndexTorture {
     assert.ok(Number(a) >= least && Number(a) <= most, `${a} is not from ${least} to ${most}`)
     for (const client of clients) assert.equal(await client.call('countKeys', 'filled', 300), 300)
     const figures = `${calls} calls of registers, ${loaded.length} of the load, ${least} transactions`
-    return `${done.join(', ')}: ${figures}, ${sum('unknown')} unknown, ${sum('refused')} refused`
+    return `${done.join(', ')}: ${figures}, ${sum('unknown')} unknown, ${sum('refused')} refused, ${this.#fullDisks} times full`
   }
 
   async #actions(): Promise<readonly Action[]> {
-    const actions: readonly Action[] = this.#ground.machines === undefined ? onOneMachine : amongMachines
+    const { machines, disks } = this.#ground
+    const onOne = disks === undefined ? onOneMachine : onSmallDisks
+    const actions: readonly Action[] = machines === undefined ? onOne : amongMachines
     const done: Action[] = []
     for (const endMs = performance.now() + this.#plan.timeMs; performance.now() < endMs; ) {
       await sleep(100 + this.#random.below(300))
@@ -191,6 +204,10 @@ export class IndexTorture {
         await sleep(1 + this.#random.below(PAUSED_MS_MAX))
         this.#ground.machines!.networks.plug(node.place)
         return
+      case 'full disk':
+        return await this.#whileFull([node])
+      case 'full disks':
+        return await this.#whileFull(this.#nodes)
       case 'kill client':
         await this.#load.shift()!.kill()
         this.#load.push(await this.#loadClient())
@@ -205,19 +222,49 @@ export class IndexTorture {
   }
 
   async #loadClient(): Promise<RankProcess> {
-    this.#clients += 1
-    const client = await this.#ground.startClient(loadFixture, this.#clients)
-    await client.call('connect', this.#name, this.#loadPath, this.#clients, this.#ground.connectOptions)
+    this.#loadClients += 1
+    const client = await this.#ground.startClient(loadFixture, this.#loadClients)
+    await client.call('connect', this.#name, this.#loadPath, this.#loadClients, this.#ground.connectOptions)
     return client
   }
 
   async #beginLoad(client: RankProcess): Promise<void> {
-    await client.call('begin', this.#clients, 20)
+    await client.call('begin', this.#loadClients, 20)
+  }
+
+  /** As much is written as no log has room for. It is answered at the latest when there is room again. */
+  async #whileFull(nodes: readonly Node[]): Promise<void> {
+    const disks = this.#ground.disks!
+    for (const { directory } of nodes) disks.fill(directory)
+    let isFilled = false
+    const filling = this.#clients[0]!.call('fill', 0, 300, FULL_BYTES).then(() => {
+      isFilled = true
+    })
+    let isFull = false
+    while (!isFilled && !isFull) {
+      await sleep(50)
+      isFull = (await Promise.all(nodes.map((node) => this.#isFull(node)))).some(Boolean)
+    }
+    if (isFull) this.#fullDisks += 1
+    assert.ok(isFull || nodes.length < this.#nodes.length, 'no disk was full, and there was no room on any')
+    await sleep(this.#random.below(FULL_MS_MAX))
+    for (const { directory } of nodes) disks.empty(directory)
+    await filling
+  }
+
+  async #isFull({ process: node }: Node): Promise<boolean> {
+    const shards = [...Array(this.#plan.shards).keys()]
+    const all = await Promise.all(
+      shards.map((shard) => node.call<Status | undefined>('status', shard).catch(() => undefined)),
+    )
+    return all.some((status) => status?.disk === 'full')
   }
 
   #freshDirectory(): string {
     this.#directories += 1
-    return join(this.#ground.folder, `node-${this.#directories}`)
+    const directory = join(this.#ground.folder, `node-${this.#directories}`)
+    this.#ground.disks?.add(directory)
+    return directory
   }
 
   /** A group of its own, since all of the former one are gone. */

@@ -6,7 +6,14 @@ import { foundingConfiguration } from '../../../src/consensus/index.ts'
 import { openSimulatedCluster } from '../../../src/providers/index.ts'
 import { withMistake } from '../../../tools/simulation/replicas/mistake-hooks.ts'
 import { simulatedSettings } from '../../../tools/simulation/replicas/simulated-replica.ts'
-import { playShardMistake, runShardSeeds, shardCanary, shardMistakes } from '../../../tools/simulation/shards/index.ts'
+import {
+  planShards,
+  playShardMistake,
+  runShardSeeds,
+  shardCanary,
+  shardMistakes,
+  simulateShards,
+} from '../../../tools/simulation/shards/index.ts'
 import { drawn } from '../../support/drawn.ts'
 import { openQuietGroup } from './quiet-group.ts'
 
@@ -21,6 +28,26 @@ for (const first of drawn(BLOCKS, 1))
       assert.ok(calls > 0)
     }
   })
+
+/** What nodes with directories have shown: one that came back alone, with nothing, began another log. */
+const FOUND_ON_DISKS = [102]
+
+for (const first of [...FOUND_ON_DISKS, ...drawn(BLOCKS, 1)])
+  test(`nodes are killed and begin again from their directories, all of them, too, from seed ${first} on`, async () => {
+    const results = await runShardSeeds({ first, seeds: BLOCK_SEEDS, disks: true, threads: 2 })
+    for (const { plan, violation, calls } of results) {
+      assert.equal(violation, undefined, `npm run simulate -- index --seed ${plan.seed} --disks`)
+      assert.ok(calls > 0)
+    }
+  })
+
+test('clients READ most of what they get, by adapters that tear, and find no torn value', async () => {
+  const plan = planShards(1, { oneSided: true, tears: 40, reads: 60, strikes: [], closes: [] })
+  const { violation, marks } = await simulateShards(plan)
+  assert.equal(violation, undefined)
+  const [gets = 0, asked = 0] = [marks.get('answered get'), marks.get('asked to read')]
+  assert.ok(2 * asked < gets, `${asked} of ${gets} are asked for`)
+})
 
 test('each mistake changes something that is there exactly once', () => {
   for (const mistake of [...shardMistakes, shardCanary]) {

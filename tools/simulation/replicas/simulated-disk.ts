@@ -80,6 +80,11 @@ export class SimulatedDisk implements Journal {
     this.#stalledNs = Math.max(this.#stalledNs, this.#clock.nowNs + forNs)
   }
 
+  /** All that was recorded is on the disk. */
+  get isIdle(): boolean {
+    return this.#synced === this.#records.length
+  }
+
   /** The process ends. */
   crash(): void {
     const kept = this.#synced + this.#stream.below(this.#records.length - this.#synced + 1)

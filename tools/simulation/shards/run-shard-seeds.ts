@@ -6,6 +6,8 @@ export interface RunShardSeedsOptions {
   /** The first seed. */
   readonly first: number
   readonly seeds: number
+  /** Nodes have directories. */
+  readonly disks?: boolean
   readonly threads?: number | undefined
   readonly onReport?: (result: ShardsRunResult) => 'stop' | undefined
 }
@@ -14,11 +16,17 @@ export interface RunShardSeedsOptions {
 const TWICE_EVERY = 10
 
 /** Play many seeds, several at a time. Results come in the order in which they are done. */
-export function runShardSeeds({ first, seeds, threads, onReport }: RunShardSeedsOptions): Promise<ShardsRunResult[]> {
+export function runShardSeeds({
+  first,
+  seeds,
+  disks = false,
+  threads,
+  onReport,
+}: RunShardSeedsOptions): Promise<ShardsRunResult[]> {
   return playTasks<ShardsSeedTask, ShardsRunResult>({
     worker: new URL('./shards-worker.js', import.meta.url),
     count: seeds,
-    taskOf: (index) => ({ seed: first + index, twice: index % TWICE_EVERY === 0 }),
+    taskOf: (index) => ({ seed: first + index, disks, twice: index % TWICE_EVERY === 0 }),
     threads,
     onReport,
   })

@@ -13,7 +13,7 @@ let violation: string | undefined
 let played = 0
 for (const seed of seeds) {
   if (violation !== undefined) break
-  violation = (await simulateShards(planShards(seed, mistake.plan))).violation
+  violation = (await simulateShards(planShards(seed, mistake.plan, mistake.onDisks))).violation
   played += 1
 }
 parentPort!.postMessage({ violation, seeds: played } satisfies MistakeReport)

@@ -9,6 +9,8 @@ export interface ShardMistake extends Pick<Mistake, 'name' | 'breaks' | 'find' |
   readonly module: string
   /** What shows it soonest. */
   readonly plan: Partial<ShardsPlan>
+  /** Nodes have directories. */
+  readonly onDisks?: boolean
   /** A seed that shows it. */
   readonly seed: number
 }
@@ -16,11 +18,24 @@ export interface ShardMistake extends Pick<Mistake, 'name' | 'breaks' | 'find' |
 const INDEX = '/src/index-service/room.js'
 const CONSENSUS = '/src/consensus/room.js'
 
+/** As it was before clients READ: seeds take their courses. */
+const asking = { oneSided: false, tears: 0, callers: 0 }
+
 /** Clients that have calls under way most of the time. */
 const busy = { nodes: 4, joins: [900, 1300, 1700], closes: [], clients: 4, calls: 300, thinkMs: 2, keys: 2, reads: 10 }
 
 function crashAt(atMs: number, pick: number): NodeStrike {
   return { atMs, step: undefined, isOther: false, afterMs: 0, pick, blow: { kind: 'crash', certainMs: 5 } }
+}
+
+/** Clients that READ what changes. */
+const reading = {
+  ...{ oneSided: true, callers: 3, nodes: 3, shards: 1, joins: [], closes: [] },
+  ...{ clients: 2, calls: 100, thinkMs: 35, keys: 2, reads: 100 },
+}
+
+function pauseAt(atMs: number, pick: number): NodeStrike {
+  return { atMs, step: undefined, isOther: false, afterMs: 0, pick, blow: { kind: 'pause', forMs: 900 } }
 }
 
 /** No one knows for long that it has ended. */
@@ -41,7 +56,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: INDEX,
     find: 'if (!await replica.giveUpVote()) return;',
     replace: '',
-    plan: { nodes: 3, joins: [1000, 1800, 2600], closes: [], strikes: [1000, 1800, 2600].map(cutOffAt) },
+    plan: { ...asking, nodes: 3, joins: [1000, 1800, 2600], closes: [], strikes: [1000, 1800, 2600].map(cutOffAt) },
     seed: 1,
   },
   {
@@ -50,7 +65,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: CONSENSUS,
     find: 'if (lost !== void 0) {',
     replace: 'if (lost === voters) {',
-    plan: { nodes: 4, joins: [1000], closes: [], strikes: [newcomerEnds, crashAt(1040, 1)] },
+    plan: { ...asking, nodes: 4, joins: [1000], closes: [], strikes: [newcomerEnds, crashAt(1040, 1)] },
     seed: 7,
   },
   {
@@ -59,7 +74,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: CONSENSUS,
     find: '!group.closed && group.isGone(rank)',
     replace: '!group.closed && !group.isMember(rank)',
-    plan: { nodes: 3, shards: 4, joins: [1000, 2500], closes: [], strikes: [990, 2490].map(stallAt) },
+    plan: { ...asking, nodes: 3, shards: 4, joins: [1000, 2500], closes: [], strikes: [990, 2490].map(stallAt) },
     seed: 4,
   },
   {
@@ -68,7 +83,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: INDEX,
     find: 'if (indexService.isError(error, "moved")) await this.#lookUntil(shard, endMs, signal);',
     replace: 'if (indexService.isError(error, "moved")) await Promise.resolve();',
-    plan: { strikes: [], closes: [] },
+    plan: { ...asking, strikes: [], closes: [] },
     seed: 4,
   },
   {
@@ -77,7 +92,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: CONSENSUS,
     find: 'if (ids.some((voter) => isHere(meeting.rankOf(voter)))) return void 0;',
     replace: '',
-    plan: { strikes: [], closes: [] },
+    plan: { ...asking, strikes: [], closes: [] },
     seed: 1,
   },
   {
@@ -86,7 +101,7 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: CONSENSUS,
     find: 'if (stale || performance.now() - this.#freshMs < staleMs) return run();',
     replace: 'if (this.#freshMs !== staleMs) return run();',
-    plan: { ...busy, reads: 60, strikes: [800, 1200, 1600, 2000].map(crashAt) },
+    plan: { ...asking, ...busy, reads: 60, strikes: [800, 1200, 1600, 2000].map(crashAt) },
     seed: 9,
   },
   {
@@ -95,8 +110,27 @@ export const shardMistakes: readonly ShardMistake[] = [
     module: INDEX,
     find: 'return voters?.length === holders.length && voters.every((rank) => have.includes(rank));',
     replace: 'return voters?.length === have.length;',
-    plan: {},
+    plan: asking,
     seed: 1,
+  },
+  {
+    name: 'READ without promises',
+    breaks: 'a leader that was deposed while it was stopped answers READs with what it has',
+    module: CONSENSUS,
+    find: 'if (voter.head.promise > term) return void 0;',
+    replace: '',
+    plan: { ...reading, strikes: [900, 2000, 3100].map(pauseAt) },
+    seed: 1,
+  },
+  {
+    name: 'as many found a log as are there',
+    breaks: 'a node that comes back first, with nothing, begins another log',
+    module: INDEX,
+    find: 'return this.#group.grows ? ranks(replicas) : holdersOf',
+    replace: 'return holdersOf',
+    plan: {},
+    onDisks: true,
+    seed: 102,
   },
 ]
 

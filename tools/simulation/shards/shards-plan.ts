@@ -1,5 +1,6 @@
 import { Stream } from 'aether-dsm/internal/providers'
 import type { EntryInput } from '../../linearizability/index.ts'
+import type { DiskPlan } from '../replicas/simulated-disk.ts'
 
 /** What a node does when it moves a shard, as its group and its replicas see it. */
 const steps = ['start', 'hello', 'card', 'transfer', 'leave', 'bye'] as const
@@ -8,7 +9,11 @@ export type MoveStep = (typeof steps)[number]
 
 export type NodeBlow =
   | { readonly kind: 'crash'; readonly certainMs: number }
-  | { readonly kind: 'pause' | 'stall' | 'isolate'; readonly forMs: number }
+  | { readonly kind: 'pause' | 'stall' | 'isolate' | 'slow disk'; readonly forMs: number }
+  /** It is killed, and begins again from its directory. Its memory may be READ for a while. */
+  | { readonly kind: 'restart'; readonly downMs: number; readonly lingerMs: number; readonly certainMs: number }
+  /** All are killed within some time, and begin again from their directories, each at a time of its own. */
+  | { readonly kind: 'blackout'; readonly withinMs: number; readonly downMs: number; readonly certainMs: number }
 
 /** Something happens to a node: at a time to any, or to one that has come to a step of a move. */
 export interface NodeStrike {
@@ -28,6 +33,8 @@ export interface ShardsPlan {
   readonly nodes: number
   readonly shards: number
   readonly clients: number
+  /** As many nodes of the beginning call, too, while they live. */
+  readonly callers: number
   readonly calls: number
   readonly keys: number
   /** How many of a hundred calls are reads. */
@@ -38,13 +45,20 @@ export interface ShardsPlan {
   /** When one closes. */
   readonly closes: readonly number[]
   readonly strikes: readonly NodeStrike[]
+  /** Clients, and nodes that do not hold a shard, READ the memory of those that do. */
+  readonly oneSided: boolean
+  /** How often of a hundred times adapters read and write lines in any order. */
+  readonly tears: number
+  /** Nodes have directories, on such disks. */
+  readonly disks: DiskPlan | undefined
 }
 
 export const REPLICAS = 3
 const BEGIN_MS = 600
 const END_MS = 4000
 
-export function planShards(seed: number, changes: Partial<ShardsPlan> = {}): ShardsPlan {
+/** `onDisks`: nodes have directories. */
+export function planShards(seed: number, changes: Partial<ShardsPlan> = {}, onDisks: boolean = false): ShardsPlan {
   const stream = new Stream(seed, 'plan', undefined)
   const times = (most: number): number[] =>
     Array.from({ length: stream.below(most + 1) }, () => stream.between(BEGIN_MS, END_MS))
@@ -64,9 +78,43 @@ export function planShards(seed: number, changes: Partial<ShardsPlan> = {}): Sha
     thinkMs: END_MS / calls,
     joins,
     closes: times(1),
-    strikes: [...strikes, ...(strikes.length === 0 ? [] : late)],
+    strikes: [...strikes, ...(strikes.length === 0 ? [] : late), ...(onDisks ? drawRestarts(seed) : [])],
+    ...drawReads(seed),
+    disks: onDisks ? drawDisks(seed) : undefined,
     ...changes,
   }
+}
+
+function drawReads(seed: number): Pick<ShardsPlan, 'oneSided' | 'tears' | 'callers'> {
+  const stream = new Stream(seed, 'READs', undefined)
+  return {
+    oneSided: stream.chance(0.8),
+    tears: stream.chance(0.5) ? 0 : stream.between(1, 50),
+    callers: stream.below(4),
+  }
+}
+
+function drawDisks(seed: number): DiskPlan {
+  const stream = new Stream(seed, 'disks', undefined)
+  const usualNs = stream.between(50_000, 2_000_000)
+  return { usualNs, slow: stream.chance(0.5) ? 0 : stream.between(1, 100), slowNs: stream.between(usualNs, 80_000_000) }
+}
+
+function drawRestarts(seed: number): NodeStrike[] {
+  const stream = new Stream(seed, 'restarts', undefined)
+  return Array.from({ length: stream.between(1, 5) }, () => {
+    const certainMs = stream.chance(0.6) ? stream.below(30) : stream.between(300, 2500)
+    const downMs = stream.chance(0.6) ? stream.below(300) : stream.between(300, 2000)
+    const kind = stream.below(10)
+    const lingerMs = stream.chance(0.6) ? 0 : stream.below(100)
+    const blow: NodeBlow =
+      kind < 5
+        ? { kind: 'restart', downMs, lingerMs, certainMs }
+        : kind < 8
+          ? { kind: 'blackout', withinMs: stream.chance(0.5) ? 0 : stream.below(300), downMs, certainMs }
+          : { kind: 'slow disk', forMs: stream.between(50, 1500) }
+    return { ...drawStrike(stream), blow }
+  })
 }
 
 /** The program of some node stands still for longer than a move takes. */
@@ -93,6 +141,22 @@ function drawBlow(stream: Stream): NodeBlow {
     kind: kinds[stream.below(kinds.length)]!,
     forMs: stream.chance(0.5) ? stream.below(150) : stream.between(150, 1500),
   }
+}
+
+/** The text of a value: as long as it takes to be torn, if there are READs. */
+export function textOf({ oneSided }: Pick<ShardsPlan, 'oneSided'>, value: number): string {
+  return oneSided
+    ? Array(1 + ((value * 29) % 97))
+        .fill(value)
+        .join(' ')
+    : String(value)
+}
+
+/** 0 if there is none. @throws Error if it was torn. */
+export function valueIn(text: string | undefined): number {
+  const [first = '0', ...others] = text?.split(' ') ?? []
+  if (others.some((other) => other !== first)) throw new Error(`torn: ${text}`)
+  return Number(first)
 }
 
 /** What a client does with a key. */

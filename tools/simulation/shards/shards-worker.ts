@@ -5,14 +5,15 @@ import { type ShardsRunResult, simulateShards } from './simulate-shards.ts'
 
 export interface ShardsSeedTask {
   readonly seed: number
+  readonly disks: boolean
   /** Play it twice, and compare. */
   readonly twice: boolean
 }
 
 const port = parentPort!
 
-async function play({ seed, twice }: ShardsSeedTask): Promise<ShardsRunResult> {
-  const plan = planShards(seed)
+async function play({ seed, disks, twice }: ShardsSeedTask): Promise<ShardsRunResult> {
+  const plan = planShards(seed, {}, disks)
   const result = await simulateShards(plan)
   const again = twice ? (await simulateShards(plan)).traceHash : result.traceHash
   const differs = `determinism: two runs of the same seed took courses ${result.traceHash} and ${again}`

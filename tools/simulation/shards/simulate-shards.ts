@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { holdersOf, Index, IndexClient, IndexError, shardOf } from 'aether-dsm/internal/index-service'
 import { openSimulatedCluster, type SimulatedCluster, type Stream } from 'aether-dsm/internal/providers'
 import { checkPartitions, type EntryInput, entryModel, type HistoryCall } from '../../linearizability/index.ts'
@@ -11,11 +14,15 @@ import {
   type PlannedCall,
   REPLICAS,
   type ShardsPlan,
+  textOf,
+  valueIn,
 } from './shards-plan.ts'
 import { type SimulatedGroup, SimulatedMembership } from './simulated-group.ts'
+import { SimulatedDisks } from './simulated-journal.ts'
 import { SimulatedLines } from './simulated-lines.ts'
-import { INDEX, RANKS_MAX, SimulatedNode } from './simulated-node.ts'
+import { INDEX, openNothing, SimulatedNode } from './simulated-node.ts'
 import { SimulatedProgram } from './simulated-program.ts'
+import { SimulatedReads } from './simulated-reads.ts'
 import { installVirtualTime } from './virtual-time.ts'
 
 const OPEN_MS_MAX = 200
@@ -25,6 +32,8 @@ const CALLS_MS_MAX = 40_000
 /** From the end of all that goes wrong to the end of all moves. */
 const SETTLE_MS_MAX = 20_000
 const CALL_TIMEOUT_MS = 30_000
+/** Of a hundred calls of a node. */
+const CALLER_READS = 20
 const LOOK_NS = 5_000_000
 /** A blow that would be too much is tried again. */
 const STRIKE_AGAIN_NS = 20_000_000
@@ -48,7 +57,7 @@ export interface ShardsRunResult {
 /** Play a plan: nodes of an index in virtual time, their clients, and what goes wrong. */
 export async function simulateShards(plan: ShardsPlan): Promise<ShardsRunResult> {
   installVirtualTime()
-  using cluster = openSimulatedCluster(plan.seed, {})
+  using cluster = openSimulatedCluster(plan.seed, { adapter: { tear: plan.tears / 100 } })
   const run = new ShardsRun(plan, cluster)
   const violation = await run.play()
   const { calls, marks } = run
@@ -71,10 +80,24 @@ class ShardsRun {
   readonly #stream: Stream
   readonly #membership = new SimulatedMembership()
   readonly #lines = new SimulatedLines()
+  readonly #reads: SimulatedReads | undefined
+  readonly #disks: SimulatedDisks | undefined
+  /** Directories of all nodes. */
+  readonly #place: string | undefined
   readonly #nodes: SimulatedNode[] = []
   readonly #history: KeyCall[] = []
+  /** Changes that were not answered yet. */
+  readonly #open = new Set<KeyCall>()
+  /** Nodes that still have calls to make. */
+  readonly #callers = new Set<SimulatedNode>()
   /** Nodes that have ended, or were told to. */
   readonly #lost = new Set<number>()
+  /** The ids of their replicas. */
+  readonly #lostIds = new Set<number>()
+  /** Nodes that were killed and begin again. */
+  #away = 0
+  #directories = 0
+  #hasBegun = false
   /** Shards on which as many have voted as are to. */
   readonly #whole = new Set<number>()
   /** Strikes that wait for a step. */
@@ -90,6 +113,14 @@ class ShardsRun {
     this.#plan = plan
     this.#cluster = cluster
     this.#stream = cluster.kernel.stream('run')
+    this.#lines.onCall = (method) => this.#mark(`asked to ${method}`)
+    if (plan.oneSided) {
+      this.#reads = new SimulatedReads()
+      this.#reads.onRead = () => this.#mark('READs')
+    }
+    if (plan.disks === undefined) return
+    this.#disks = new SimulatedDisks(cluster, plan.disks)
+    this.#place = mkdtempSync(join(tmpdir(), 'aether-simulated-'))
   }
 
   get calls(): number {
@@ -112,6 +143,7 @@ class ShardsRun {
     this.#failure = undefined
     await this.#until(isClosed, 5000).catch(() => false)
     for (const node of this.#nodes) node.release()
+    if (this.#place !== undefined) rmSync(this.#place, { recursive: true })
   }
 
   async #play(): Promise<void> {
@@ -125,14 +157,20 @@ class ShardsRun {
     for (const strike of plan.strikes) this.#later(strike.atMs, () => this.#arm(strike))
     if (!(await this.#until(() => this.#isOpen, BEGIN_MS_MAX)))
       throw new ViolationError(`begin: not all nodes are open after ${BEGIN_MS_MAX} ms: ${this.#describe()}`)
+    this.#hasBegun = true
     for (let client = 0; client < plan.clients; client += 1) this.#play1(callsOf(plan, client))
+    const callers = this.#live.slice(0, plan.callers)
+    for (const [at, node] of callers.entries())
+      this.#callAt(node, callsOf({ ...plan, reads: CALLER_READS }, plan.clients + at))
     const last = Math.max(0, ...plan.strikes.map(({ atMs }) => atMs))
     // A step that does not come any more is not waited for.
     kernel.at((last + 3000) * 1e6, () => {
       this.#troubles -= this.#waiting.length
       this.#waiting = []
     })
-    if (!(await this.#until(() => this.#busy === 0 && this.#troubles === 0, CALLS_MS_MAX)))
+    const isDone = (): boolean =>
+      this.#busy === 0 && this.#troubles === 0 && [...this.#callers].every(({ program }) => !program.isLive)
+    if (!(await this.#until(isDone, CALLS_MS_MAX)))
       throw new ViolationError(
         `calls: ${this.#busy} clients are not done, ${this.#troubles} troubles; ${this.#describe()}`,
       )
@@ -209,12 +247,16 @@ class ShardsRun {
     })
   }
 
-  #join(): void {
+  /** A new node comes, or the one with that directory again. */
+  #join(directory: string | undefined = this.#newDirectory()): void {
     const program = this.#program()
+    const disks = this.#disks
+    if (disks !== undefined) program.startJournal = (start) => disks.start(program, start)
     const group = this.#membership.join(program)
     this.#nodes.push(
       new SimulatedNode({
-        ...{ program, group, lines: this.#lines, shards: this.#plan.shards, replicas: REPLICAS },
+        ...{ program, group, directory, lines: this.#lines, reads: this.#reads },
+        ...{ shards: this.#plan.shards, replicas: REPLICAS },
         onStep: (node, step) => this.#stepped(node, step),
         onFailure: (error) => {
           this.#failure ??= error
@@ -224,9 +266,33 @@ class ShardsRun {
     this.#mark('node came')
   }
 
+  #newDirectory(): string | undefined {
+    this.#directories += 1
+    return this.#place && join(this.#place, `${this.#directories}`)
+  }
+
+  /** Its process has ended. */
+  #ended(program: SimulatedProgram): void {
+    this.#lines.ended(program)
+    this.#reads?.ended(program)
+    this.#disks?.crashed(program)
+  }
+
+  /** Those of its directory, too: it may have begun again. */
+  #idsOf(node: SimulatedNode): readonly number[] {
+    const { directory, ids } = node
+    return directory === undefined ? ids : [...ids, ...this.#disks!.idsBelow(directory)]
+  }
+
+  #lose(node: SimulatedNode): void {
+    this.#lost.add(node.rank)
+    for (const id of this.#idsOf(node)) this.#lostIds.add(id)
+  }
+
   #close(node: SimulatedNode): void {
     node.close(() => {
       this.#lines.ended(node.program)
+      this.#reads?.ended(node.program)
       this.#membership.ended(node.rank, 'left')
     })
   }
@@ -239,7 +305,7 @@ class ShardsRun {
         this.#later(this.#cluster.nowNs / 1e6 + STRIKE_AGAIN_NS / 1e6, () => this.#leave(tries + 1))
       return
     }
-    this.#lost.add(node.rank)
+    this.#lose(node)
     this.#mark('node left')
     this.#close(node)
   }
@@ -250,12 +316,19 @@ class ShardsRun {
    */
   #canLose(node: SimulatedNode): boolean {
     const left = this.#live.filter((each) => each !== node)
-    if (left.length < REPLICAS || this.#live.some((each) => each.node === undefined)) return false
-    const known = [...left, node].flatMap(({ voters }) => voters)
-    const rankOf = (id: number): number => (id - 1) % RANKS_MAX
+    if (left.length < REPLICAS || this.#away > 0 || this.#live.some((each) => each.node === undefined)) return false
+    const onDisks = [...left, node].flatMap(({ directory }) =>
+      directory === undefined ? [] : this.#disks!.configurationsBelow(directory),
+    )
+    const known = [
+      ...[...left, node].flatMap(({ voters }) => voters),
+      ...onDisks.map(({ voters }) => voters.map(({ id }) => id)),
+    ]
+    const ids = this.#idsOf(node)
     return known.every((voters) => {
-      const ranks = new Set([...voters.map(rankOf), node.rank])
-      return [...ranks].filter((rank) => rank === node.rank || this.#lost.has(rank)).length * 2 < ranks.size
+      const own = voters.filter((id) => ids.includes(id)).length
+      const lost = voters.filter((id) => !ids.includes(id) && this.#lostIds.has(id)).length
+      return (Math.max(own, 1) + lost) * 2 < voters.length + (own === 0 ? 1 : 0)
     })
   }
 
@@ -316,10 +389,20 @@ class ShardsRun {
         if (tries < STRIKE_TRIES) this.#later((nowNs + STRIKE_AGAIN_NS) / 1e6, again)
         return
       }
-      this.#lost.add(node.rank)
+      this.#lose(node)
       program.host.crash(false, 0)
-      this.#lines.ended(program)
+      this.#ended(program)
       this.#later(nowNs / 1e6 + blow.certainMs, () => this.#membership.ended(node.rank, 'died'))
+    } else if (blow.kind === 'restart' || blow.kind === 'blackout') {
+      if (!this.#hasBegun) {
+        if (tries < STRIKE_TRIES)
+          this.#later((nowNs + STRIKE_AGAIN_NS) / 1e6, () => this.#hit(node, blow, when, tries + 1))
+        return
+      }
+      if (blow.kind === 'restart') this.#restart(node, blow)
+      else this.#blackOut(blow)
+    } else if (blow.kind === 'slow disk') {
+      if (node.directory !== undefined) this.#disks!.stall(node.directory, blow.forMs * 1e6)
     } else if (blow.kind === 'stall') program.stall(blow.forMs * 1e6)
     else if (blow.kind === 'pause') this.#cluster.inject({ kind: 'pause', host, atNs: nowNs, forNs: blow.forMs * 1e6 })
     else
@@ -327,11 +410,37 @@ class ShardsRun {
         for (const [from, to] of [[host, index] as const, [index, host] as const])
           if (from !== to) this.#cluster.inject({ kind: 'cut', from, to, atNs: nowNs, forNs: blow.forMs * 1e6 })
     this.#mark(`${blow.kind} at ${when}`)
-    if (blow.kind === 'crash') return
+    if (blow.kind === 'crash' || blow.kind === 'restart' || blow.kind === 'blackout') return
     this.#troubles += 1
     kernel.after(blow.forMs * 1e6, () => {
       this.#troubles -= 1
     })
+  }
+
+  #restart(node: SimulatedNode, { downMs, lingerMs, certainMs }: Extract<NodeBlow, { kind: 'restart' }>): void {
+    const { program, directory, isLeaving } = node
+    if (!program.isLive || isLeaving || directory === undefined) return
+    const nowMs = this.#cluster.nowNs / 1e6
+    program.host.crash(false, lingerMs * 1e6)
+    this.#ended(program)
+    this.#away += 1
+    this.#later(nowMs + certainMs, () => this.#membership.ended(node.rank, 'died'))
+    this.#later(nowMs + downMs, () => {
+      this.#away -= 1
+      this.#mark('node came again')
+      this.#join(directory)
+    })
+  }
+
+  #blackOut({ withinMs, downMs, certainMs }: Extract<NodeBlow, { kind: 'blackout' }>): void {
+    const stream = this.#cluster.kernel.stream('blackouts')
+    for (const node of this.#live)
+      this.#later(this.#cluster.nowNs / 1e6 + stream.below(withinMs + 1), () =>
+        this.#restart(node, {
+          ...{ kind: 'restart', lingerMs: 0, certainMs },
+          downMs: withinMs + stream.below(downMs + 1),
+        }),
+      )
   }
 
   #mark(name: string): void {
@@ -355,10 +464,36 @@ class ShardsRun {
     })
   }
 
+  /** Its program uses the index, until it ends or closes. */
+  #callAt(node: SimulatedNode, calls: readonly PlannedCall[]): void {
+    const { program } = node
+    this.#callers.add(node)
+    program.run(() => {
+      this.#callsAt(node, calls)
+        .catch((error: unknown) => {
+          this.#failure ??= error
+        })
+        .finally(() => this.#callers.delete(node))
+    })
+  }
+
+  async #callsAt(node: SimulatedNode, calls: readonly PlannedCall[]): Promise<void> {
+    const { program } = node
+    const index = new Index(INDEX, node.node!)
+    for (const call of calls) {
+      await program.delay(program.draws.below(Math.ceil(2 * this.#plan.thinkMs * 1e6)))
+      if (node.isLeaving) return
+      await this.#call(index, call)
+      this.#mark('called at a node')
+    }
+  }
+
   #clientOf(program: SimulatedProgram): IndexClient {
     const places = () => this.#nodes.flatMap(({ node, program }) => (program.isLive && node?.beyond) || [])
     const connect = this.#lines.connectorOf(program)
-    return new IndexClient({ name: INDEX, inFlightMax: 64, machine: `host-${program.host.index}`, connect, places })
+    const openReads = this.#reads?.openerOf(program) ?? openNothing
+    const machine = `host-${program.host.index}`
+    return new IndexClient({ name: INDEX, inFlightMax: 64, machine, connect, openReads, places })
   }
 
   async #calls(program: SimulatedProgram, calls: readonly PlannedCall[], thinkMs: number): Promise<void> {
@@ -374,16 +509,19 @@ class ShardsRun {
 
   async #call(index: Index, { key, input }: PlannedCall): Promise<void> {
     const calledAt = this.#cluster.nowNs
+    const open: KeyCall = { key, input, calledAt, returned: undefined }
+    if (input.type !== 'get') this.#open.add(open)
     try {
-      const output = await outputOf(index, key, input)
+      const output = await outputOf(this.#plan, index, key, input)
       this.#history.push({ key, input, calledAt, returned: { at: this.#cluster.nowNs, output } })
       this.#mark(`answered ${input.type}`)
     } catch (error) {
       if (!(error instanceof IndexError)) throw error
       this.#mark(`${error.kind} ${input.type === 'get' ? 'read' : error.outcome}`)
       this.#errors.push(`${input.type} of ${key}: ${error.message}`)
-      if (input.type !== 'get' && error.outcome !== 'not-applied')
-        this.#history.push({ key, input, calledAt, returned: undefined })
+      if (input.type !== 'get' && error.outcome !== 'not-applied') this.#history.push(open)
+    } finally {
+      this.#open.delete(open)
     }
   }
 
@@ -391,7 +529,7 @@ class ShardsRun {
   // ---------------------------------------------------------------------------------------------------------------
 
   #checkOrder(): void {
-    for (const [key, { verdict }] of checkPartitions(entryModel, this.#history, (call) => call.key))
+    for (const [key, { verdict }] of checkPartitions(entryModel, [...this.#history, ...this.#open], (call) => call.key))
       if (verdict !== 'linearizable') throw new ViolationError(`order: calls of ${key}: ${verdict}`)
   }
 
@@ -457,15 +595,15 @@ class ShardsRun {
   }
 }
 
-async function outputOf(index: Index, key: string, input: EntryInput): Promise<number> {
+async function outputOf(plan: ShardsPlan, index: Index, key: string, input: EntryInput): Promise<number> {
   const options = { timeoutMs: CALL_TIMEOUT_MS }
   switch (input.type) {
     case 'get':
-      return Number((await index.getText(key, options)) ?? 0)
+      return valueIn(await index.getText(key, options))
     case 'set':
-      return Number(await index.set(key, input.value, options))
+      return Number(await index.set(key, textOf(plan, input.value), options))
     case 'setIfAbsent':
-      return Number(await index.set(key, input.value, { ...options, ifAbsent: true }))
+      return Number(await index.set(key, textOf(plan, input.value), { ...options, ifAbsent: true }))
     case 'delete':
       return Number(await index.delete(key))
     case 'compareAndSet':

@@ -44,6 +44,8 @@ interface SimulatedServer {
 
 /** Connections between programs, by which nodes serve clients. */
 export class SimulatedLines {
+  /** Called with the method of each call. */
+  onCall: (method: string) => void = () => undefined
   readonly #servers: SimulatedServer[] = []
 
   serve(program: SimulatedProgram, served: Served): { here: Place; beyond: Place; close(): Promise<void> } {
@@ -62,7 +64,7 @@ export class SimulatedLines {
   connectorOf(program: SimulatedProgram): ConnectLine {
     return async (place, signal) => {
       const server = this.#servers[place.port - 1]!
-      const line = new SimulatedLine(program, server)
+      const line = new SimulatedLine(program, server, (method) => this.onCall(method))
       await new Promise<void>((resolve, reject) => {
         signal.throwIfAborted()
         signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -86,6 +88,7 @@ class SimulatedLine implements ClientLine {
   readonly client: NodeClient
   readonly #client: SimulatedProgram
   readonly #server: SimulatedServer
+  readonly #onCall: (method: Method) => void
   readonly #calls = new Set<OpenCall>()
   readonly #aborts = new Set<AbortController>()
   readonly #lastNs = { there: 0, back: 0 }
@@ -93,8 +96,9 @@ class SimulatedLine implements ClientLine {
   #isClosing = false
   #isSilent = false
 
-  constructor(client: SimulatedProgram, server: SimulatedServer) {
+  constructor(client: SimulatedProgram, server: SimulatedServer, onCall: (method: Method) => void) {
     this.#client = client
+    this.#onCall = onCall
     this.#server = server
     const methods = Object.keys(indexService.methods) as Method[]
     const call =
@@ -158,6 +162,7 @@ class SimulatedLine implements ClientLine {
 
   #call(method: Method, request: unknown, { timeoutMs, signal }: CallOptions): Promise<unknown> {
     const { codec } = indexService.methods[method]
+    this.#onCall(method)
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted()
       if (this.#lost !== undefined || this.#isClosing) throw lost({ method, isSent: false })

@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { JournalStart } from 'aether-dsm/internal/consensus'
 import type { SimulatedCluster, SimulatedHost, SimulatedProcess, Stream } from 'aether-dsm/internal/providers'
+import type { SimulatedJournal } from './simulated-journal.ts'
 
 const running: AsyncLocalStorage<SimulatedProgram> = new AsyncLocalStorage<SimulatedProgram>()
 
@@ -14,6 +16,12 @@ export class SimulatedProgram {
   readonly host: SimulatedHost
   /** Of what it draws by itself. */
   readonly draws: Stream
+  /** Threads that write logs of it. */
+  readonly journals: SimulatedJournal[] = []
+  /** Starts such a thread. */
+  startJournal: (start: JournalStart) => SimulatedJournal = () => {
+    throw new Error('it has no disk')
+  }
   readonly #process: SimulatedProcess
   readonly #onRan: () => void
   /** What comes by itself and from its own threads, and what comes from the agent of its group. */

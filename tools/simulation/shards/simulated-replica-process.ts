@@ -6,7 +6,9 @@ import {
   type ReplicaProcessOptions,
 } from 'aether-dsm/internal/consensus'
 import type { SimulatedProcess } from 'aether-dsm/internal/providers'
-import { type Machine, Random, Timers } from 'aether-dsm/internal/runtime'
+import { Random, Timers } from 'aether-dsm/internal/runtime'
+import type { MemoryRegion } from 'aether-dsm/internal/verbs'
+import type { SimulatedJournal } from './simulated-journal.ts'
 import type { SimulatedProgram } from './simulated-program.ts'
 
 type Note =
@@ -37,8 +39,9 @@ export class SimulatedReplicaProcess implements ReplicaPort {
   readonly #toAgent = new ByteRing(RING_BYTES)
   readonly #toProgram = new ByteRing(RING_BYTES)
   readonly #timers = new Timers()
-  readonly #machine: Machine
+  readonly #machine: ReturnType<typeof createReplicaMachine>
   readonly #process: SimulatedProcess
+  readonly #journal: SimulatedJournal | undefined
   readonly #restores = new Map<number, NonNullable<ReturnType<ReplicaPort['takeRestore']>>>()
   readonly #unsent: Uint8Array[] = []
   #commands: Command[] = []
@@ -60,14 +63,32 @@ export class SimulatedReplicaProcess implements ReplicaPort {
         timers: this.#timers,
         random: new Random(program.draws.below(2 ** 31)),
       },
-      notify: (note: unknown) => program.run(() => this.#noted(note as Note)),
+      notify: (note: unknown) => {
+        // As between threads.
+        const copy = structuredClone(note) as Note
+        program.run(() => this.#noted(copy))
+      },
       exit: (_code: number, message: string): never => {
         throw new Error(message)
       },
     }
     this.#machine = createReplicaMachine(context, data)
     this.#process = program.host.spawn(() => program.as(() => this.#run()))
+    this.#journal = program.journals.find(({ id, isOver }) => id === options.id && !isOver)
+    if (this.#journal !== undefined) {
+      this.#journal.bell = options.journal!.bell
+      this.#journal.onSynced = () => this.#process.wake()
+    }
     this.#process.wake()
+  }
+
+  get id(): number {
+    return this.#options.id
+  }
+
+  /** What others reach of it. */
+  get region(): MemoryRegion {
+    return this.#machine.region
   }
 
   /** What it says of itself now. */
@@ -201,9 +222,11 @@ export class SimulatedReplicaProcess implements ReplicaPort {
     for (const cancel of this.#cancelWaits.splice(0)) cancel()
     do while (this.#turn());
     while (!this.#machine.prepareSleep())
+    this.#journal?.look()
     const { host, cluster } = this.#program
-    this.#cancelWaits = this.#machine.descriptors.map((descriptor) =>
-      host.whenReadable(descriptor, () => this.#process.wake()),
+    const bell = this.#options.journal?.bell
+    this.#cancelWaits = this.#machine.descriptors.flatMap((descriptor) =>
+      descriptor === bell ? [] : host.whenReadable(descriptor, () => this.#process.wake()),
     )
     this.#process.wakeAt(Math.min(this.#timers.nextNs, cluster.nowNs + SLEEP_NS_MAX))
     if (!this.#toProgram.isEmpty || this.#unsent.length > 0) this.#lookSoon()

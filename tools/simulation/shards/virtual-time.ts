@@ -1,6 +1,8 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import timersPromises from 'node:timers/promises'
+import workers, { type WorkerOptions } from 'node:worker_threads'
+import type { JournalStart } from 'aether-dsm/internal/consensus'
 import { programNow, type SimulatedProgram } from './simulated-program.ts'
 
 /** When simulations begin, in milliseconds since 1970. */
@@ -81,7 +83,7 @@ function promised<T>(
 let isInstalled = false
 
 /**
- * From now on the clock, the timers and the random numbers of Node.js are those of the {@link SimulatedProgram} that
+ * From now on the clock, the timers, the threads and the random numbers of Node.js are those of the {@link SimulatedProgram} that
  * asks. All else in this process has those of before.
  */
 export function installVirtualTime(): void {
@@ -98,6 +100,7 @@ export function installVirtualTime(): void {
     return low + (part % (high - low))
   }
   Object.assign(crypto, { randomInt: drawn })
+  installThreads()
   syncBuiltinESMExports()
 }
 
@@ -109,6 +112,13 @@ function installClocks(): void {
     const program = programNow()
     return program === undefined ? realDate() : EPOCH_MS + Math.floor(program.nowMs)
   }
+}
+
+/** The one thread that programs start is that of a log. */
+function installThreads(): void {
+  const construct = (real: typeof workers.Worker, [url, options]: [URL, WorkerOptions]): object =>
+    programNow()?.startJournal(options.workerData as JournalStart) ?? new real(url, options)
+  Object.assign(workers, { Worker: new Proxy(workers.Worker, { construct }) })
 }
 
 function installTimers(): void {
