@@ -178,16 +178,6 @@ const others: readonly Case[] = [
     bytesMax: (size) => 2 * stackBytes(size),
   },
   {
-    numpy: 'np.round(np.abs(np.fft.fftn(c)) * 1000)',
-    call: (xp, { c }) => xp.round(xp.abs(xp.fft.fftn(c)).multiply(1000)),
-    bytesMax: () => 3 * 16 * 60,
-  },
-  {
-    numpy: 'c + 0.0',
-    call: (xp, { c }) => xp.round(xp.fft.irfftn(xp.fft.rfftn(c), { s: [3, 4, 5] })).add(0),
-    bytesMax: () => 6 * 16 * 60,
-  },
-  {
     numpy: `np.percentile(${MANY} % 40009 - 20000, 37.5)`,
     call: (xp) => xp.percentile(many(xp).remainder(40_009).subtract(20_000), 37.5),
     bytesMax: (size) => COUNTS * 2 * size,
