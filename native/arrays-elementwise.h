@@ -37,6 +37,23 @@ void binaryKernel(void* out, const void* a, const void* b, const void*, size_t c
   for (size_t i = 0; i < count; i++) o[i] = static_cast<R>(F::of(x[i], y[i]));
 }
 
+// A comparison as another one with the operands the other way round, or with the opposite answer.
+enum Reading : uint8_t { kPlain, kSwapped, kOpposite, kSwappedOpposite };
+
+__attribute__((noinline)) void turnOver(uint8_t* answers, size_t count) {
+  for (size_t i = 0; i < count; i++) answers[i] ^= 1;
+}
+
+template <Reading reading, class F, class T>
+__attribute__((noinline)) void testKernel(void* out, const void* a, const void* b, const void* c, size_t count) {
+  if constexpr (reading == kPlain) binaryKernel<F, T, uint8_t>(out, a, b, c, count);
+  else if constexpr (reading == kSwapped) testKernel<kPlain, F, T>(out, b, a, c, count);
+  else {
+    testKernel<reading == kOpposite ? kPlain : kSwapped, F, T>(out, a, b, c, count);
+    turnOver(static_cast<uint8_t*>(out), count);
+  }
+}
+
 template <class T>
 void whereKernel(void* out, const void* a, const void* b, const void* c, size_t count) {
   T* const o = static_cast<T*>(out);
@@ -66,11 +83,8 @@ AETHER_BINARY(And, x & y)
 AETHER_BINARY(Or, x | y)
 AETHER_BINARY(Xor, x ^ y)
 AETHER_BINARY(Equal, x == y)
-AETHER_BINARY(NotEqual, x != y)
 AETHER_BINARY(Less, x < y)
 AETHER_BINARY(LessEqual, x <= y)
-AETHER_BINARY(Greater, x > y)
-AETHER_BINARY(GreaterEqual, x >= y)
 AETHER_BINARY(CopySign, static_cast<T>(__builtin_copysign(x, y)))
 // The hypot of glibc 2.35 and later is another symbol; prebuilt addons take the older one, which all have.
 #if defined(__GLIBC__) && defined(__x86_64__)
@@ -398,14 +412,14 @@ void setBitsUnary(Row& row) {
   row[kInt32] = row[kUint32] = unaryKernel<F, uint32_t, uint32_t>;
   row[kInt64] = row[kUint64] = unaryKernel<F, uint64_t, uint64_t>;
 }
-template <class F>
+template <class F, Reading reading = kPlain>
 void setBitsTest(Row& row) {
-  row[kBool] = row[kInt8] = row[kUint8] = binaryKernel<F, uint8_t, uint8_t>;
+  row[kBool] = row[kInt8] = row[kUint8] = testKernel<reading, F, uint8_t>;
 #if AETHER_NARROW
-  row[kInt16] = row[kUint16] = binaryKernel<F, uint16_t, uint8_t>;
+  row[kInt16] = row[kUint16] = testKernel<reading, F, uint16_t>;
 #endif
-  row[kInt32] = row[kUint32] = binaryKernel<F, uint32_t, uint8_t>;
-  row[kInt64] = row[kUint64] = binaryKernel<F, uint64_t, uint8_t>;
+  row[kInt32] = row[kUint32] = testKernel<reading, F, uint32_t>;
+  row[kInt64] = row[kUint64] = testKernel<reading, F, uint64_t>;
 }
 template <class F>
 void setIntegers(Row& row) {
@@ -422,30 +436,30 @@ void setIntegers(Row& row) {
   row[kUint32] = binaryKernel<F, uint32_t, uint32_t>;
   row[kUint64] = binaryKernel<F, uint64_t, uint64_t>;
 }
-template <class F>
+template <class F, Reading reading = kPlain>
 void setIntegersTest(Row& row) {
 #if AETHER_NARROW
-  row[kInt8] = binaryKernel<F, int8_t, uint8_t>;
-  row[kInt16] = binaryKernel<F, int16_t, uint8_t>;
+  row[kInt8] = testKernel<reading, F, int8_t>;
+  row[kInt16] = testKernel<reading, F, int16_t>;
 #endif
-  row[kInt32] = binaryKernel<F, int32_t, uint8_t>;
-  row[kInt64] = binaryKernel<F, int64_t, uint8_t>;
+  row[kInt32] = testKernel<reading, F, int32_t>;
+  row[kInt64] = testKernel<reading, F, int64_t>;
 #if AETHER_NARROW
-  row[kUint8] = binaryKernel<F, uint8_t, uint8_t>;
-  row[kUint16] = binaryKernel<F, uint16_t, uint8_t>;
+  row[kUint8] = testKernel<reading, F, uint8_t>;
+  row[kUint16] = testKernel<reading, F, uint16_t>;
 #endif
-  row[kUint32] = binaryKernel<F, uint32_t, uint8_t>;
-  row[kUint64] = binaryKernel<F, uint64_t, uint8_t>;
+  row[kUint32] = testKernel<reading, F, uint32_t>;
+  row[kUint64] = testKernel<reading, F, uint64_t>;
 }
 template <class F>
 void setFloats(Row& row) {
   row[kFloat32] = binaryKernel<F, float, float>;
   row[kFloat64] = binaryKernel<F, double, double>;
 }
-template <class F>
+template <class F, Reading reading = kPlain>
 void setFloatsTest(Row& row) {
-  row[kFloat32] = binaryKernel<F, float, uint8_t>;
-  row[kFloat64] = binaryKernel<F, double, uint8_t>;
+  row[kFloat32] = testKernel<reading, F, float>;
+  row[kFloat64] = testKernel<reading, F, double>;
 }
 template <class F>
 void setFloatsUnary(Row& row) {
@@ -506,6 +520,17 @@ void setCasts(Row (&casts)[kDTypes]) {
 }
 
 void fillBinary(Row (&table)[kOperations]) {
+#if AETHER_NARROW
+  // Computed one by one with any instructions.
+  setIntegers<FloorDivide>(table[op_floor_divide]);
+  setIntegers<Remainder>(table[op_remainder]);
+  setIntegers<Power>(table[op_pow]);
+  setFloats<Power>(table[op_pow]);
+  setFloats<Hypot>(table[op_hypot]);
+  setFloats<NextAfter>(table[op_nextafter]);
+  setFloats<Atan2>(table[op_atan2]);
+  setFloats<LogAddExp>(table[op_logaddexp]);
+#endif
   setBits<Add>(table[op_add]);
   setFloats<Add>(table[op_add]);
   setBits<Subtract>(table[op_subtract]);
@@ -513,21 +538,13 @@ void fillBinary(Row (&table)[kOperations]) {
   setBits<Multiply>(table[op_multiply]);
   setFloats<Multiply>(table[op_multiply]);
   setFloats<Divide>(table[op_divide]);
-  setIntegers<FloorDivide>(table[op_floor_divide]);
   setFloats<FloorDivide>(table[op_floor_divide]);
-  setIntegers<Remainder>(table[op_remainder]);
   setFloats<Remainder>(table[op_remainder]);
-  setIntegers<Power>(table[op_pow]);
-  setFloats<Power>(table[op_pow]);
   setIntegers<Minimum>(table[op_minimum]);
   setFloats<Minimum>(table[op_minimum]);
   setIntegers<Maximum>(table[op_maximum]);
   setFloats<Maximum>(table[op_maximum]);
-  setFloats<Hypot>(table[op_hypot]);
   setFloats<CopySign>(table[op_copysign]);
-  setFloats<NextAfter>(table[op_nextafter]);
-  setFloats<Atan2>(table[op_atan2]);
-  setFloats<LogAddExp>(table[op_logaddexp]);
   setBits<And>(table[op_bitwise_and]);
   setBits<Or>(table[op_bitwise_or]);
   setBits<Xor>(table[op_bitwise_xor]);
@@ -540,16 +557,17 @@ void fillBinary(Row (&table)[kOperations]) {
   setIntegers<RightShift>(table[op_bitwise_right_shift]);
   setBitsTest<Equal>(table[op_equal]);
   setFloatsTest<Equal>(table[op_equal]);
-  setBitsTest<NotEqual>(table[op_not_equal]);
-  setFloatsTest<NotEqual>(table[op_not_equal]);
+  setBitsTest<Equal, kOpposite>(table[op_not_equal]);
+  setFloatsTest<Equal, kOpposite>(table[op_not_equal]);
   setIntegersTest<Less>(table[op_less]);
   setFloatsTest<Less>(table[op_less]);
-  setIntegersTest<LessEqual>(table[op_less_equal]);
+  setIntegersTest<Less, kSwappedOpposite>(table[op_less_equal]);
   setFloatsTest<LessEqual>(table[op_less_equal]);
-  setIntegersTest<Greater>(table[op_greater]);
-  setFloatsTest<Greater>(table[op_greater]);
-  setIntegersTest<GreaterEqual>(table[op_greater_equal]);
-  setFloatsTest<GreaterEqual>(table[op_greater_equal]);
+  setIntegersTest<Less, kSwapped>(table[op_greater]);
+  setFloatsTest<Less, kSwapped>(table[op_greater]);
+  setIntegersTest<Less, kOpposite>(table[op_greater_equal]);
+  // A NaN is neither less nor not less.
+  setFloatsTest<LessEqual, kSwapped>(table[op_greater_equal]);
   Row& where = table[op_where];
   where[kBool] = where[kInt8] = where[kUint8] = whereKernel<uint8_t>;
   where[kInt16] = where[kUint16] = whereKernel<uint16_t>;

@@ -53,8 +53,8 @@ struct Reducer {
 struct Multiplier {
   size_t rows = 0;     // of a panel of the first operand
   size_t columns = 0;  // of a panel of the second
-  // out[row][column] = sum over k of a[k][row] * b[k][column]
-  void (*panel)(void* out, const void* a, const void* b, size_t depth) = nullptr;
+  // out[row * down + column] = sum over k of a[k][row] * b[k][column], or += where it adds.
+  void (*panel)(void* out, size_t down, bool adds, const void* a, const void* b, size_t depth) = nullptr;
 };
 
 // Unsigned keys in ascending order. `scratch` has room for as many keys.

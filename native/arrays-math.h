@@ -314,10 +314,79 @@ struct Atan {
   static double rest(double x) { return std::atan(x); }
 };
 
+inline uint32_t bitsOf(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+inline float floatOf(uint32_t bits) {
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// The functions of float32 that have formulas of their own are off by less than 1.5 units in the last place.
+inline float floatExp(float x) {
+  constexpr float rounder = 0x1.8p23f;
+  const float shifted = x * 0x1.715476p+0f + rounder;
+  const float k = shifted - rounder;
+  // A product with the first part of log(2), of 10 bits, is exact.
+  const float r = (x - k * 0x1.63p-1f) - k * -0x1.bd0106p-13f;
+  const float z = r * r;
+  const float high = 0x1.1110ep-7f + r * (0x1.6d4316p-10f + r * 0x1.a124e4p-13f);
+  const float tail = r + z * ((0x1p-1f + 0x1.555556p-3f * r) + z * (0x1.5554eap-5f + r * high));
+  return floatOf(bitsOf(1 + tail) + (bitsOf(shifted) << 23));
+}
+
+struct FloatExp {
+  static bool fits(float x) { return __builtin_fabsf(x) < 87; }
+  static float of(float x) { return floatExp(x); }
+  static double rest(double x) { return std::exp(x); }
+};
+
+struct FloatLog {
+  static bool fits(float x) { return (x >= 0x1p-126f) & (x < __builtin_inff()); }
+  static float of(float x) {
+    // As splitLogarithm().
+    const uint32_t bits = bitsOf(x) - 0x3f3504f3;
+    const float k = static_cast<float>(static_cast<int32_t>(bits) >> 23);
+    const float f = floatOf((bits & 0x007fffff) + 0x3f3504f3) - 1;
+    const float z = f * f;
+    float p = 0x1.1d8ea6p-4f;
+    p = p * f - 0x1.d635bcp-4f;
+    p = p * f + 0x1.dea282p-4f;
+    p = p * f - 0x1.fcf4c6p-4f;
+    p = p * f + 0x1.23d21ap-3f;
+    p = p * f - 0x1.555b4ap-3f;
+    p = p * f + 0x1.999d5ap-3f;
+    p = p * f - 0x1.fffffcp-3f;
+    p = p * f + 0x1.555554p-2f;
+    return (f + (z * (f * p - 0.5f) + k * -0x1.bd0106p-13f)) + k * 0x1.63p-1f;
+  }
+  static double rest(double x) { return std::log(x); }
+};
+
+struct FloatTanh {
+  static bool fits(float x) { return (__builtin_fabsf(x) < 40) & (__builtin_fabsf(x) > 0x1p-60f); }
+  static float of(float x) {
+    const float a = __builtin_fabsf(x), z = x * x;
+    float p = -0x1.8c2d0ap-8f;
+    p = p * z + 0x1.576e3p-6f;
+    p = p * z - 0x1.b91582p-5f;
+    p = p * z + 0x1.110dd8p-3f;
+    p = p * z - 0x1.555552p-2f;
+    const float small = a + a * (z * p), large = 1 - 2 / (floatExp(2 * a) + 1);
+    // Chosen by bits: of a condition GCC would make a branch, and no vectors.
+    const uint32_t isSmall = a < 0.625f ? 0xffffffff : 0;
+    return __builtin_copysignf(floatOf((bitsOf(small) & isSmall) | (bitsOf(large) & ~isSmall)), x);
+  }
+  static double rest(double x) { return std::tanh(x); }
+};
+
 // Returns whether there are some that do not fit.
-template <class Function>
-inline bool computeAll(const double* __restrict from, double* __restrict to, size_t length) {
-  uint64_t misfits = 0;
+template <class Function, class T>
+inline bool computeAll(const T* __restrict from, T* __restrict to, size_t length) {
+  std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t> misfits = 0;
   for (size_t i = 0; i < length; i++) {
     to[i] = Function::of(from[i]);
     misfits |= Function::fits(from[i]) ? 0 : 1;
@@ -328,7 +397,7 @@ inline bool computeAll(const double* __restrict from, double* __restrict to, siz
 #if AETHER_INTRINSICS == 512
 // The compiler would load each power by itself; here one instruction finds eight in a register.
 template <>
-inline bool computeAll<Exp>(const double* __restrict from, double* __restrict to, size_t length) {
+inline bool computeAll<Exp, double>(const double* __restrict from, double* __restrict to, size_t length) {
   const __m512d powers = _mm512_loadu_pd(kEighths), most = _mm512_set1_pd(kExpMax);
   __mmask8 misfits = 0;
   const auto eight = [&](__m512d x) {
@@ -348,17 +417,19 @@ inline bool computeAll<Exp>(const double* __restrict from, double* __restrict to
 #endif
 
 // One block, whose results are not written over its operands: those that do not fit are computed from them afterwards.
-template <class Function>
-__attribute__((noinline)) void computeBlock(const double* __restrict from, double* __restrict to, size_t length) {
-  if (!computeAll<Function>(from, to, length)) return;
+template <class Function, class T>
+__attribute__((noinline)) void computeBlock(const T* __restrict from, T* __restrict to, size_t length) {
+  if (!computeAll<Function, T>(from, to, length)) return;
   for (size_t i = 0; i < length; i++)
-    if (!Function::fits(from[i])) to[i] = Function::rest(from[i]);
+    if (!Function::fits(from[i])) to[i] = static_cast<T>(Function::rest(from[i]));
 }
 
-using ComputeBlock = void (*)(const double* from, double* to, size_t length);
+template <class T>
+using ComputeBlock = void (*)(const T* from, T* to, size_t length);
 
-__attribute__((noinline)) void computeDoubles(ComputeBlock compute, double* out, const double* a, size_t count) {
-  double to[kMathBlock];
+template <class T>
+__attribute__((noinline)) void computeBlocks(ComputeBlock<T> compute, T* out, const T* a, size_t count) {
+  T to[kMathBlock];
   for (size_t start = 0; start < count; start += kMathBlock) {
     const size_t length = count - start < kMathBlock ? count - start : kMathBlock;
     compute(a + start, out == a ? to : out + start, length);
@@ -366,8 +437,8 @@ __attribute__((noinline)) void computeDoubles(ComputeBlock compute, double* out,
   }
 }
 
-// A float is computed as a double and rounded once.
-__attribute__((noinline)) void computeFloats(ComputeBlock compute, float* out, const float* a, size_t count) {
+// Others are computed as doubles and rounded once.
+__attribute__((noinline)) void computeAsDoubles(ComputeBlock<double> compute, float* out, const float* a, size_t count) {
   double from[kMathBlock], to[kMathBlock];
   for (size_t start = 0; start < count; start += kMathBlock) {
     const size_t length = count - start < kMathBlock ? count - start : kMathBlock;
@@ -379,23 +450,30 @@ __attribute__((noinline)) void computeFloats(ComputeBlock compute, float* out, c
 
 template <class Function, class T>
 void mathKernel(void* out, const void* a, const void*, const void*, size_t count) {
-  const ComputeBlock compute = computeBlock<Function>;
-  if constexpr (sizeof(T) == 8) computeDoubles(compute, static_cast<T*>(out), static_cast<const T*>(a), count);
-  else computeFloats(compute, static_cast<T*>(out), static_cast<const T*>(a), count);
+  computeBlocks<T>(computeBlock<Function, T>, static_cast<T*>(out), static_cast<const T*>(a), count);
+}
+template <class Function>
+void mathKernelAsDoubles(void* out, const void* a, const void*, const void*, size_t count) {
+  computeAsDoubles(computeBlock<Function, double>, static_cast<float*>(out), static_cast<const float*>(a), count);
 }
 
 template <class F>
 void setMath(Kernel (&row)[kDTypes]) {
-  row[kFloat32] = mathKernel<F, float>;
+  row[kFloat32] = mathKernelAsDoubles<F>;
+  row[kFloat64] = mathKernel<F, double>;
+}
+template <class F, class Single>
+void setMathOfBoth(Kernel (&row)[kDTypes]) {
+  row[kFloat32] = mathKernel<Single, float>;
   row[kFloat64] = mathKernel<F, double>;
 }
 // What programs call most.
 void fillCommonMath(Kernel (&table)[kOperations][kDTypes]) {
-  setMath<Exp>(table[op_exp]);
-  setMath<Log>(table[op_log]);
+  setMathOfBoth<Exp, FloatExp>(table[op_exp]);
+  setMathOfBoth<Log, FloatLog>(table[op_log]);
   setMath<Sin>(table[op_sin]);
   setMath<Cos>(table[op_cos]);
-  setMath<Tanh>(table[op_tanh]);
+  setMathOfBoth<Tanh, FloatTanh>(table[op_tanh]);
 }
 
 #ifndef AETHER_COMMON_MATH_ONLY

@@ -28,13 +28,22 @@ inline __attribute__((always_inline)) __m256 fusedOrNot(__m256 a, __m256 b, __m2
 }
 #endif
 
-// out[row][column] = sum over k of a[k][row] * b[k][column]
+// One row of zeros stands for all to which is not added.
+alignas(kTileBytes) constexpr uint8_t kZeros[kTileVectors * kTileBytes] = {};
+
+// out[row * down + column] = sum over k of a[k][row] * b[k][column], or += where it adds.
 template <class T>
-void multiplyTile(void* out, const void* first, const void* second, size_t depth) {
+void multiplyTile(void* out, size_t down, bool adds, const void* first, const void* second, size_t depth) {
   using V = typename TileVector<T>::Of;
   constexpr size_t lanes = kTileBytes / sizeof(T);
+  T* o = static_cast<T*>(out);
+  const T* before = adds ? o : reinterpret_cast<const T*>(kZeros);
+  const size_t apart = adds ? down : 0;
   const T* a = static_cast<const T*>(first);
   const T* b = static_cast<const T*>(second);
+  // Needed at the end, and far from each other.
+  for (size_t row = 0; row < kTileRows; row++)
+    for (size_t v = 0; v < kTileVectors; v++) __builtin_prefetch(o + row * down + v * lanes, 1);
   V sums[kTileRows][kTileVectors] = {};
   for (size_t k = 0; k < depth; k++, a += kTileRows, b += kTileVectors * lanes) {
     V columns[kTileVectors];
@@ -47,12 +56,14 @@ void multiplyTile(void* out, const void* first, const void* second, size_t depth
       for (size_t v = 0; v < kTileVectors; v++) sums[row][v] = fusedOrNot(factor, columns[v], sums[row][v]);
     }
   }
-  T* const o = static_cast<T*>(out);
 #pragma GCC unroll 8
-  for (size_t row = 0; row < kTileRows; row++)
+  for (size_t row = 0; row < kTileRows; row++, o += down, before += apart) {
+    // The addresses one by one: all at once would be computed before.
+    asm("" : "+r"(o), "+r"(before));
 #pragma GCC unroll 8
     for (size_t v = 0; v < kTileVectors; v++)
-      *reinterpret_cast<V*>(o + (row * kTileVectors + v) * lanes) = sums[row][v];
+      *reinterpret_cast<V*>(o + v * lanes) = *reinterpret_cast<const V*>(before + v * lanes) + sums[row][v];
+  }
 }
 
 template <class T>

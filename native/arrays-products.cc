@@ -11,12 +11,14 @@ namespace aether {
 
 namespace {
 
-// A strip of the inner axis, and a block of rows: 256 KiB of packed float64 for the second cache.
-constexpr int64_t kStrip = 256;
+// A strip of the inner axis at most, and a block of rows: 384 KiB of packed float64 for the second cache.
+constexpr int64_t kStrip = 384;
 constexpr int64_t kBlockRows = 128;
 constexpr int64_t kBlockColumns = 4096;
 // Products that one thread makes at least.
 constexpr int64_t kThreadProducts = 1 << 18;
+// Of so many rows the first cache holds a line each.
+constexpr int64_t kFewRows = 8;
 constexpr size_t kTileBytesMax = 8 * 48 * 8;
 
 // One matrix of numbers in memory, its strides in bytes.
@@ -34,43 +36,39 @@ struct Extents {
   int64_t rows, inner, columns;
 };
 
+// Panels of `width` rows of `from`, element by element of the inner axis. What is missing is 0.
 template <class T, class Source>
-void packAs(T* to, const Plane& from, int64_t first, int64_t count, int64_t start, int64_t depth, size_t width,
-            bool isNegative) {
-  // Panels of `width` rows of `from`, element by element of the inner axis. What is missing is 0.
+void packAs(T* to, const Plane& from, int64_t first, int64_t count, int64_t start, int64_t depth, size_t width) {
   for (int64_t panel = 0; panel < count; panel += static_cast<int64_t>(width)) {
     const auto height = std::min(static_cast<int64_t>(width), count - panel);
     if (height < static_cast<int64_t>(width)) memset(to, 0, static_cast<size_t>(depth) * width * sizeof(T));
     const uint8_t* const corner = from.first + (first + panel) * from.down + start * from.along;
-    const auto read = [&](int64_t row, int64_t k) {
+    const auto copy = [&](T* place, const uint8_t* source) {
       Source value;
-      memcpy(&value, corner + row * from.down + k * from.along, sizeof value);
-      return static_cast<T>(isNegative ? static_cast<T>(0) - static_cast<T>(value) : static_cast<T>(value));
+      memcpy(&value, source, sizeof value);
+      *place = static_cast<T>(value);
     };
-    if (std::is_same_v<T, Source> && from.down == static_cast<int64_t>(sizeof(T)) && !isNegative) {
+    if (std::is_same_v<T, Source> && from.down == static_cast<int64_t>(sizeof(T))) {
       for (int64_t k = 0; k < depth; k++)
         memcpy(to + static_cast<size_t>(k) * width, corner + k * from.along, static_cast<size_t>(height) * sizeof(T));
-      to += static_cast<size_t>(depth) * width;
-      continue;
-    }
-    // Along the axis of neighbours, wherever that is.
-    if (std::abs(from.down) < std::abs(from.along)) {
-      for (int64_t k = 0; k < depth; k++)
-        for (int64_t row = 0; row < height; row++) to[static_cast<size_t>(k) * width + static_cast<size_t>(row)] = read(row, k);
+    } else if (height <= kFewRows || std::abs(from.down) < std::abs(from.along)) {
+      for (int64_t k = 0; k < depth; k++) {
+        const uint8_t* source = corner + k * from.along;
+        T* const place = to + static_cast<size_t>(k) * width;
+        for (int64_t row = 0; row < height; row++, source += from.down) copy(place + row, source);
+      }
     } else {
       for (int64_t row = 0; row < height; row++)
-        for (int64_t k = 0; k < depth; k++) to[static_cast<size_t>(k) * width + static_cast<size_t>(row)] = read(row, k);
+        for (int64_t k = 0; k < depth; k++)
+          copy(to + static_cast<size_t>(k) * width + row, corner + row * from.down + k * from.along);
     }
     to += static_cast<size_t>(depth) * width;
   }
 }
 
 template <class T>
-void pack(T* to, const Plane& from, int64_t first, int64_t count, int64_t start, int64_t depth, size_t width,
-          bool isNegative = false) {
-  const auto as = [&](auto sample) {
-    packAs<T, decltype(sample)>(to, from, first, count, start, depth, width, isNegative);
-  };
+void pack(T* to, const Plane& from, int64_t first, int64_t count, int64_t start, int64_t depth, size_t width) {
+  const auto as = [&](auto sample) { packAs<T, decltype(sample)>(to, from, first, count, start, depth, width); };
   if constexpr (std::is_floating_point_v<T>) return as(T{});
   else if constexpr (sizeof(T) == 8) return as(uint64_t{});
   else {
@@ -85,13 +83,43 @@ void pack(T* to, const Plane& from, int64_t first, int64_t count, int64_t start,
   }
 }
 
+constexpr size_t kLine = 64;
+// From the start of a line of the cache on: loads of vectors would cross lines otherwise.
+void* aligned(void* memory) {
+  return static_cast<uint8_t*>(memory) + (kLine - reinterpret_cast<uintptr_t>(memory) % kLine) % kLine;
+}
+
+// Memory for packed panels.
+class Panels {
+ public:
+  void* of(size_t bytes) {
+    if (bytes > bytes_) {
+      memory_.reset(new uint8_t[bytes + kLine]);
+      bytes_ = bytes;
+    }
+    return aligned(memory_.get());
+  }
+
+ private:
+  std::unique_ptr<uint8_t[]> memory_;
+  size_t bytes_ = 0;
+};
+
+// Those of a block of rows: each thread keeps 400 KiB at most, since new memory would cost a tenth of the time.
+__attribute__((noinline)) Panels& ownPanels() {
+  static thread_local Panels panels;
+  return panels;
+}
+
 template <class T>
 class Multiplying {
  public:
-  Multiplying(const Multiplier& multiplier, size_t threads) : multiplier_(multiplier), threads_(threads) {}
+  // `memory` is for the panels of a strip; null if they are few.
+  Multiplying(const Multiplier& multiplier, size_t threads, void* memory)
+      : multiplier_(multiplier), threads_(threads), memory_(memory) {}
 
-  // to += first * second, or to -= …
-  void add(T* to, int64_t down, int64_t along, Plane first, Plane second, Extents extents, bool isNegative) {
+  // to = first * second, or where it adds to += …, or to -= …
+  void run(T* to, int64_t down, int64_t along, Plane first, Plane second, Extents extents, bool adds, bool isNegative) {
     // A matrix of few columns is multiplied as one of few rows.
     if (extents.columns < static_cast<int64_t>(multiplier_.columns) && extents.columns < extents.rows) {
       std::swap(first, second);
@@ -100,27 +128,31 @@ class Multiplying {
       std::swap(down, along);
       std::swap(extents.rows, extents.columns);
     }
+    const int64_t strips = (extents.inner + kStrip - 1) / kStrip;
     for (int64_t column = 0; column < extents.columns; column += kBlockColumns)
-      for (int64_t start = 0; start < extents.inner; start += kStrip)
-        addStrip(to, down, along, first, second.transposed(), extents, column, start, isNegative);
+      for (int64_t strip = 0; strip < strips; strip++) {
+        const int64_t start = extents.inner * strip / strips, end = extents.inner * (strip + 1) / strips;
+        runStrip(to, down, along, first, second.transposed(), extents, column, start, end - start, adds || strip > 0,
+                 isNegative);
+      }
   }
 
  private:
   // `second` is transposed: its rows are columns of the product.
-  void addStrip(T* to, int64_t down, int64_t along, const Plane& first, const Plane& second, const Extents& extents,
-                int64_t column, int64_t start, bool isNegative) {
-    const int64_t depth = std::min(kStrip, extents.inner - start);
+  void runStrip(T* to, int64_t down, int64_t along, const Plane& first, const Plane& second, const Extents& extents,
+                int64_t column, int64_t start, int64_t depth, bool adds, bool isNegative) {
     const int64_t columns = std::min(kBlockColumns, extents.columns - column);
     const auto tileColumns = static_cast<int64_t>(multiplier_.columns), tileRows = static_cast<int64_t>(multiplier_.rows);
     const int64_t panels = (columns + tileColumns - 1) / tileColumns;
     const int64_t work = extents.rows * columns * depth / kThreadProducts;
     const size_t threads = work < 2 ? 1 : std::min(threads_, static_cast<size_t>(work));
-    right_.resize(static_cast<size_t>(panels * tileColumns * depth));
+    const auto size = static_cast<size_t>(panels * tileColumns * depth);
+    T* const right = static_cast<T*>(memory_ != nullptr ? memory_ : right_.of(size * sizeof(T)));
     auto packRight = [&](size_t piece) {
       const int64_t pieces = std::min<int64_t>(panels, static_cast<int64_t>(threads) * 4);
       const int64_t from = panels * static_cast<int64_t>(piece) / pieces * tileColumns;
       const int64_t end = std::min(columns, panels * (static_cast<int64_t>(piece) + 1) / pieces * tileColumns);
-      pack(&right_[static_cast<size_t>(from * depth)], second, column + from, end - from, start, depth, multiplier_.columns);
+      pack(right + from * depth, second, column + from, end - from, start, depth, multiplier_.columns);
     };
     inParallel(std::min(static_cast<size_t>(panels), threads * 4), threads, packRight);
     const int64_t blocks = (extents.rows + kBlockRows - 1) / kBlockRows;
@@ -132,34 +164,39 @@ class Multiplying {
       const int64_t group = static_cast<int64_t>(piece) % groups;
       const int64_t rows = std::min(kBlockRows, extents.rows - row);
       const int64_t rowPanels = (rows + tileRows - 1) / tileRows;
-      std::unique_ptr<T[]> left(new T[static_cast<size_t>(rowPanels * tileRows * depth)]);
-      pack(left.get(), first, row, rows, start, depth, multiplier_.rows, isNegative);
+      T* const left = static_cast<T*>(ownPanels().of(static_cast<size_t>(rowPanels * tileRows * depth) * sizeof(T)));
+      pack(left, first, row, rows, start, depth, multiplier_.rows);
+      if (isNegative)
+        for (int64_t at = 0; at < rowPanels * tileRows * depth; at++) left[at] = 0 - left[at];
       for (int64_t panel = panels * group / groups; panel < panels * (group + 1) / groups; panel++)
         for (int64_t rowPanel = 0; rowPanel < rowPanels; rowPanel++) {
-          alignas(64) T tile[kTileBytesMax / sizeof(T)];
-          multiplier_.panel(tile, left.get() + rowPanel * tileRows * depth,
-                            &right_[static_cast<size_t>(panel * tileColumns * depth)], static_cast<size_t>(depth));
           const int64_t firstRow = row + rowPanel * tileRows, firstColumn = column + panel * tileColumns;
-          addTile(to + firstRow * down + firstColumn * along, down, along, tile,
-                  std::min(tileRows, row + rows - firstRow), std::min(tileColumns, column + columns - firstColumn));
+          const int64_t height = std::min(tileRows, row + rows - firstRow);
+          const int64_t width = std::min(tileColumns, column + columns - firstColumn);
+          T* const corner = to + firstRow * down + firstColumn * along;
+          const bool isDirect = along == 1 && height == tileRows && width == tileColumns;
+          alignas(64) T tile[kTileBytesMax / sizeof(T)];
+          multiplier_.panel(isDirect ? corner : tile, isDirect ? static_cast<size_t>(down) : multiplier_.columns,
+                            isDirect && adds, left + rowPanel * tileRows * depth,
+                            right + panel * tileColumns * depth, static_cast<size_t>(depth));
+          if (!isDirect) storeTile(corner, down, along, tile, height, width, adds);
         }
     };
     inParallel(static_cast<size_t>(blocks * groups), threads, body);
   }
 
-  void addTile(T* to, int64_t down, int64_t along, const T* tile, int64_t rows, int64_t columns) const {
+  void storeTile(T* to, int64_t down, int64_t along, const T* tile, int64_t rows, int64_t columns, bool adds) const {
     for (int64_t row = 0; row < rows; row++, tile += multiplier_.columns) {
       T* place = to + row * down;
-      if (along == 1)
-        for (int64_t column = 0; column < columns; column++) place[column] += tile[column];
-      else
-        for (int64_t column = 0; column < columns; column++, place += along) *place += tile[column];
+      for (int64_t column = 0; column < columns; column++, place += along)
+        *place = adds ? *place + tile[column] : tile[column];
     }
   }
 
   const Multiplier& multiplier_;
   size_t threads_;
-  std::vector<T> right_;
+  void* memory_;
+  Panels right_;
 };
 
 // Stores sums as the type of the result, row by row.
@@ -178,29 +215,27 @@ void store(const T* sums, const Plane& to, const Extents& extents) {
 
 template <class T>
 void multiply(const Plane& first, const Plane& second, const Plane& to, const Extents& extents, size_t threads,
-              DType computed) {
-  Multiplying<T> multiplying(kernels().multipliers[computed], threads);
+              DType computed, void* memory) {
+  Multiplying<T> multiplying(kernels().multipliers[computed], threads, memory);
   const auto size = static_cast<size_t>(extents.rows * extents.columns);
   const auto columns = extents.columns;
   if (isComplex(to.type)) {
     constexpr size_t width = sizeof(T);
     for (size_t part = 0; part < 2; part++) {
       std::vector<T> sums(size);
-      multiplying.add(sums.data(), columns, 1, first.part(0, width), second.part(part, width), extents, false);
-      multiplying.add(sums.data(), columns, 1, first.part(1, width), second.part(1 - part, width), extents, part == 0);
+      multiplying.run(sums.data(), columns, 1, first.part(0, width), second.part(part, width), extents, false, false);
+      multiplying.run(sums.data(), columns, 1, first.part(1, width), second.part(1 - part, width), extents, true, part == 0);
       store(sums.data(), to.part(part, width), extents);
     }
     return;
   }
   const bool isWhole = to.along == static_cast<int64_t>(sizeof(T)) && kWidths[to.type] == sizeof(T);
   if (isWhole) {
-    for (int64_t row = 0; row < extents.rows; row++)
-      memset(to.first + row * to.down, 0, static_cast<size_t>(columns) * sizeof(T));
-    multiplying.add(reinterpret_cast<T*>(to.first), to.down / to.along, 1, first, second, extents, false);
+    multiplying.run(reinterpret_cast<T*>(to.first), to.down / to.along, 1, first, second, extents, false, false);
     return;
   }
   std::vector<T> sums(size);
-  multiplying.add(sums.data(), columns, 1, first, second, extents, false);
+  multiplying.run(sums.data(), columns, 1, first, second, extents, false, false);
   store(sums.data(), to, extents);
 }
 
@@ -240,6 +275,9 @@ static napi_value MultiplyMatrices(napi_env env, napi_callback_info info) {
   const DType type = spans[2].dtype;
   // Few large products share the threads; of many small ones each thread takes some.
   const bool isMany = count > 1 && matrix * extents.inner < 4 * kThreadProducts;
+  const int64_t most = std::min(kBlockColumns, std::max(extents.rows, extents.columns)) + static_cast<int64_t>(kLine);
+  const Scratch scratch(env, isMany ? 0 : static_cast<size_t>(most * std::min(kStrip, extents.inner)) * 8 + kLine);
+  void* const memory = isMany ? nullptr : aligned(scratch.data());
   auto body = [&](size_t piece) {
     Plane planes[3];
     auto index = static_cast<int64_t>(piece);
@@ -255,11 +293,11 @@ static napi_value MultiplyMatrices(napi_env env, napi_callback_info info) {
     planes[2].down = extents.columns * planes[2].along;
     const size_t own = isMany ? 1 : threads;
     switch (realOf(type)) {
-      case kFloat32: return multiply<float>(planes[0], planes[1], planes[2], extents, own, kFloat32);
-      case kFloat64: return multiply<double>(planes[0], planes[1], planes[2], extents, own, kFloat64);
+      case kFloat32: return multiply<float>(planes[0], planes[1], planes[2], extents, own, kFloat32, memory);
+      case kFloat64: return multiply<double>(planes[0], planes[1], planes[2], extents, own, kFloat64, memory);
       case kInt64:
-      case kUint64: return multiply<uint64_t>(planes[0], planes[1], planes[2], extents, own, kUint64);
-      default: return multiply<uint32_t>(planes[0], planes[1], planes[2], extents, own, kUint32);
+      case kUint64: return multiply<uint64_t>(planes[0], planes[1], planes[2], extents, own, kUint64, memory);
+      default: return multiply<uint32_t>(planes[0], planes[1], planes[2], extents, own, kUint32, memory);
     }
   };
   if (isMany) inParallel(static_cast<size_t>(count), threads, body);

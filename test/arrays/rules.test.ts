@@ -79,6 +79,14 @@ const moves: readonly Case[] = [
   { numpy: 'np.fft.fftshift(b)', call: (xp, { b }) => xp.fft.fftshift(b) },
 ]
 
+/** The elements of the matrices of `c` that one rank has at most. */
+const stackBytes = (size: number): number => 8 * 20 * Math.ceil(3 / size)
+/** What is counted to find an element by eight digits, of which each has 256 values. */
+const COUNTS = 8 * 8 * 257
+/** More elements than counts. */
+const MANY = '(np.arange(50000.0) * 7919)'
+const many = (xp: Arrays): NdArray => xp.arange(50_000, null, 1, { partition: 'cyclic' }).multiply(7919)
+
 const others: readonly Case[] = [
   { numpy: 'np.argmax(a)', call: (xp, { a }) => xp.argmax(a), bytesMax: (size) => 16 * size },
   { numpy: 'np.argmin(c)', call: (xp, { c }) => xp.argmin(c), bytesMax: (size) => 16 * size },
@@ -152,6 +160,37 @@ const others: readonly Case[] = [
     numpy: 'a[:30] @ a[15:]',
     call: (xp, { a }) => xp.matmul(a.slice(':30'), a.slice('15:').multiply(0).add(1).multiply(a.slice('15:'))),
     bytesMax: () => 3 * all,
+  },
+  {
+    numpy: 'c @ np.arange(60.0).reshape(3, 5, 4)',
+    call: (xp, { c }) => xp.matmul(c, xp.reshape(xp.arange(60), [3, 5, 4])),
+    bytesMax: stackBytes,
+  },
+  {
+    numpy: 'np.arange(20.0).reshape(4, 5) @ c.swapaxes(1, 2)',
+    call: (xp, { c }) => xp.matmul(xp.reshape(xp.arange(20), [4, 5]), xp.permuteDims(c, [0, 2, 1])),
+    bytesMax: stackBytes,
+  },
+  { numpy: 'np.arange(4.0) @ c', call: (xp, { c }) => xp.matmul(xp.arange(4), c), bytesMax: stackBytes },
+  {
+    numpy: 'np.einsum("bij,bkj->kbi", c, c)',
+    call: (xp, { c }) => xp.einsum('bij,bkj->kbi', c, c),
+    bytesMax: (size) => 2 * stackBytes(size),
+  },
+  {
+    numpy: `np.percentile(${MANY} % 40009 - 20000, 37.5)`,
+    call: (xp) => xp.percentile(many(xp).remainder(40_009).subtract(20_000), 37.5),
+    bytesMax: (size) => COUNTS * 2 * size,
+  },
+  {
+    numpy: `np.quantile(${MANY} % 7 * 0.1 - 0.3, [0, 0.5, 1], method="lower")`,
+    call: (xp) => xp.quantile(many(xp).remainder(7).multiply(0.1).subtract(0.3), [0, 0.5, 1], { method: 'lower' }),
+    bytesMax: (size) => COUNTS * 3 * size,
+  },
+  {
+    numpy: `np.quantile(np.where(${MANY} < 7919, np.nan, 1), 0.5)`,
+    call: (xp) => xp.quantile(many(xp).divide(many(xp)), 0.5),
+    bytesMax: (size) => COUNTS * 2 * size,
   },
   { numpy: 'np.einsum("ij,ij->i", b, b)', call: (xp, { b }) => xp.vecdot(b, b), bytesMax: () => 8 * 42 },
   { numpy: 'np.diff(a[:30])', call: (xp, { a }) => xp.diff(a.slice(':30')), bytesMax: () => 8 * 30 },

@@ -16,8 +16,8 @@ export const numpyFunctions: readonly Entry[] = [
     moves: 'reduction',
     compute: histogram,
   },
-  { name: 'percentile', parameters: ofQuantiles, moves: 'everything', compute: percentile },
-  { name: 'quantile', parameters: ofQuantiles, moves: 'everything', compute: quantile },
+  { name: 'percentile', parameters: ofQuantiles, moves: 'reduction', compute: percentile },
+  { name: 'quantile', parameters: ofQuantiles, moves: 'reduction', compute: quantile },
 ]
 
 export interface NumpyFunctions {

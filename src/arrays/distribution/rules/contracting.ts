@@ -72,7 +72,7 @@ const summedByLabels: Rule = (sharing, _, [subscripts, ...arrays]) => {
     )
   }
   const [all, few] = one.length >= other.length ? [one, other] : [other, one]
-  if (shared.length !== few.length) return undefined
+  if (shared.length !== few.length) return multipliedInStacks(sharing, [first, second], [one, other], output)
   const [greater, smaller] = all === one ? [first, second] : [second, first]
   const sorted = inOrder(
     sharing,
@@ -82,6 +82,36 @@ const summedByLabels: Rule = (sharing, _, [subscripts, ...arrays]) => {
   const added = all.flatMap((label, axis) => (few.includes(label) ? [] : [axis]))
   const fitting = added.length === 0 ? sorted : callOn(sharing, 'expand_dims', sorted, added)
   return sumTo(sharing, callOn(sharing, 'multiply', greater, fitting), all, output)
+}
+
+/** A product of matrices for each index of what both and the result have. */
+function multipliedInStacks(
+  sharing: Sharing,
+  operands: readonly [ArrayNode, ArrayNode],
+  [one, other]: readonly [readonly string[], readonly string[]],
+  output: readonly string[],
+): ArrayNode | undefined {
+  const shared = one.filter((label) => other.includes(label))
+  const stacked = shared.filter((label) => output.includes(label))
+  const summed = shared.filter((label) => !output.includes(label))
+  const left = one.filter((label) => !shared.includes(label))
+  const right = other.filter((label) => !shared.includes(label))
+  // Of more axes each matrix would be reshaped, and what is summed alone is no product.
+  if (summed.length !== 1 || left.length !== 1 || right.length !== 1) return undefined
+  if (![...left, ...right].every((label) => output.includes(label))) return undefined
+  const arranged = (x: ArrayNode, from: readonly string[], to: readonly string[]): ArrayNode =>
+    inOrder(
+      sharing,
+      x,
+      to.map((label) => from.indexOf(label)),
+    )
+  const product = callOn(
+    sharing,
+    'matmul',
+    arranged(operands[0], one, [...stacked, ...left, ...summed]),
+    arranged(operands[1], other, [...stacked, ...summed, ...right]),
+  )
+  return arranged(product, [...stacked, ...left, ...right], output)
 }
 
 /** The sum over all labels that the result does not have, in its order. */

@@ -1,10 +1,11 @@
 import type { Block } from '../../blocks/block.ts'
 import { sizeOf } from '../../blocks/block.ts'
+import { broadcastShapes, sameShape } from '../../blocks/layout.ts'
 import type { Entry } from '../../functions/entry.ts'
 import { gathered } from '../../functions/indexing.ts'
 import { ArrayNode } from '../../graph/node.ts'
 import { type AxisPartition, blockAxis, wholeAxis } from '../../partitions/axis-partition.ts'
-import { divide, Partition } from '../../partitions/partition.ts'
+import { broadcastBack, divide, Partition } from '../../partitions/partition.ts'
 import { bool, isComplex } from '../../types/dtype.ts'
 import { promote } from '../../types/promotion.ts'
 import { computedByPart, moved, partitionOf, type Sharing } from '../distribution.ts'
@@ -14,7 +15,8 @@ import { optionsOf, type Rule } from './rule.ts'
 const multiplied: Rule = (sharing, entry, [x1, x2]) => {
   if (!(x1 instanceof ArrayNode && x2 instanceof ArrayNode) || 'build' in entry) return undefined
   const [axes1, axes2] = [x1.shape.length, x2.shape.length]
-  if (axes1 === 0 || axes2 === 0 || axes2 > 2 || x1.shape.at(-1) !== x2.shape.at(-2 + (2 - axes2))) return undefined
+  if (axes1 === 0 || axes2 === 0 || x1.shape.at(-1) !== x2.shape.at(axes2 === 1 ? -1 : -2)) return undefined
+  if (axes2 > 2) return multipliedStacks(sharing, entry, x1, x2)
   if (axes1 === 1 && axes2 === 1) return summedProducts(sharing, x1, x2, -1)
   const byRows = axes1 > 1 && (axes1 > 2 || axes2 === 1 || sizeOf(x1.shape) >= sizeOf(x2.shape))
   return byRows ? multipliedRows(sharing, entry, x1, x2) : multipliedColumns(sharing, entry, x1, x2)
@@ -44,6 +46,35 @@ function multipliedColumns(sharing: Sharing, entry: Entry, x1: ArrayNode, x2: Ar
   const { axes, ranks } = partitionOf(sharing, columns)
   const rows = x1.shape.slice(0, -1).map(wholeAxis) as AxisPartition[]
   return product(sharing, entry, [gathered(x1), columns], new Partition([...rows, axes[1]!], ranks))
+}
+
+/** Each rank has some of a stack of matrices, as the larger operand has them if its matrices are whole. */
+function multipliedStacks(sharing: Sharing, entry: Entry, x1: ArrayNode, x2: ArrayNode): ArrayNode | undefined {
+  const { ranks } = sharing.team
+  const stack = broadcastShapes(x1.shape.slice(0, -2), x2.shape.slice(0, -2))
+  const longest = stack.indexOf(Math.max(...stack))
+  if (stack[longest]! < 2) return undefined
+  const larger = sizeOf(x1.shape) > sizeOf(x2.shape) ? x1 : x2
+  const lies = partitionOf(sharing, larger)
+  const isInStacks =
+    !lies.isReplicated &&
+    sameShape(larger.shape.slice(0, -2), stack) &&
+    [-2, -1].every((axis) => lies.axes.at(axis)!.kind === 'whole' && lies.grid.at(axis) === 1)
+  const axes = isInStacks
+    ? lies.axes.slice(0, -2)
+    : stack.map((extent, at) => (at === longest ? blockAxis(extent, ranks.length) : wholeAxis(extent)))
+  const dividing = (matrix: readonly number[]): Partition =>
+    new Partition(
+      [...axes, ...matrix.map(wholeAxis)],
+      isInStacks ? lies.ranks : ranks,
+      isInStacks ? [...lies.grid.slice(0, -2), ...matrix.map(() => 1)] : undefined,
+    )
+  const operands = [x1, x2].map((x) => {
+    const matrix = x.shape.slice(-2)
+    return x.shape.length < 2 ? gathered(x) : moved(sharing, x, broadcastBack(dividing(matrix), x.shape))
+  })
+  const rows = x1.shape.length === 1 ? [] : x1.shape.slice(-2, -1)
+  return product(sharing, entry, operands, dividing([...rows, x2.shape.at(-1)!]))
 }
 
 function product(sharing: Sharing, entry: Entry, operands: readonly ArrayNode[], to: Partition): ArrayNode {

@@ -3,6 +3,7 @@ import { elementsOf } from '../../blocks/copying.ts'
 import { axesOf, axisOf, withAxis, withoutAxes } from '../../blocks/layout.ts'
 import { pick, pickingOf } from '../../blocks/picking.ts'
 import { type AlignedRows, alignedColumn, alignedRows, isInRows, reduceRows } from '../../exchange/ordered-reduction.ts'
+import { selectionBytes, selectTogether } from '../../exchange/selecting.ts'
 import type { Steps } from '../../exchange/steps.ts'
 import type { Team } from '../../exchange/team.ts'
 import type { Entry } from '../../functions/entry.ts'
@@ -13,8 +14,9 @@ import { castTo } from '../../local/casting.ts'
 import { floatingOf } from '../../local/linalg/matrix.ts'
 import type { MatrixNormOptions, VectorNormOptions } from '../../local/linalg/norms.ts'
 import { flattened } from '../../local/lines.ts'
+import { numbersOf } from '../../local/numbers.ts'
 import { productOf } from '../../local/products.ts'
-import type { QuantileOptions } from '../../local/quantile.ts'
+import { placesWanted, type QuantileOptions, type Wanted } from '../../local/quantile.ts'
 import { PIECE, type Reduction, type ReductionOptions, reducedShape } from '../../local/reduction.ts'
 import {
   accumulatedType,
@@ -301,19 +303,33 @@ const normedMatrices: Rule = (sharing, _, [x, ...others]) => {
   return keepdims ? sharing.call('expand_dims', [extreme, [-2, -1]]) : extreme
 }
 
-/** Along some axes each rank has whole lines. Of all elements at once every rank needs all. */
+/** Along some axes each rank has whole lines. Of all elements at once digits are counted, if that moves less. */
 const quantiled: Rule = (sharing, entry, [x, q, ...others]) => {
   if (!(x instanceof ArrayNode) || 'build' in entry) return undefined
   const { axis = null, keepdims = false } = optionsOf(others) as QuantileOptions
   const axes = axesOf(axis, x.shape.length)
-  const source = axes.length < x.shape.length ? withWholeAxes(sharing, x, axes) : undefined
+  const wanted = (q instanceof ArrayNode ? demand(gathered(q)) : q) as Wanted
+  if (axes.length === x.shape.length) return selected(sharing, entry, x, wanted, optionsOf(others))
+  const source = withWholeAxes(sharing, x, axes)
   if (source === undefined) return undefined
-  const wanted = q instanceof ArrayNode ? demand(gathered(q)) : q
   return applied(sharing, entry, source, [wanted, ...others], (from, shape) => {
     const kept = keepdims
       ? from.map((each, at) => (axes.includes(at) ? wholeAxis(1) : each))
       : from.filter((_, at) => !axes.includes(at))
     return [...shape.slice(0, shape.length - kept.length).map(wholeAxis), ...kept]
+  })
+}
+
+function selected(sharing: Sharing, entry: Entry, x: ArrayNode, q: Wanted, options: QuantileOptions): unknown {
+  const { team } = sharing
+  const from = partitionOf(sharing, x)
+  const { rising, finish } = placesWanted(x, q, options, entry.name === 'percentile')
+  if (selectionBytes(team, rising.length) > sizeOf(x.shape) * x.dtype.bytes) return undefined
+  const { dtype, shape } = finish([])
+  return exchanged(sharing, dtype, Partition.replicated(shape, team.ranks), [x], function* ([own]) {
+    yield* team.agree(`${entry.name} of (${x.shape.join(', ')})`)
+    const numbers = from.giversFor(team.ranks[0]!).includes(team.rank) ? numbersOf(own!, 'x') : new Float64Array(0)
+    return finish(yield* selectTogether(team, numbers, rising))
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Entry, NodeEntry } from '../../functions/entry.ts'
-import { alongAxis, takenAlongAxis } from './along-axis.ts'
+import { takenAlongAxis } from './along-axis.ts'
 import { contractions } from './contracting.ts'
 import { countings } from './counting.ts'
 import { creations } from './creation.ts'
@@ -11,6 +11,7 @@ import type { Rule } from './rule.ts'
 import { searches } from './searching.ts'
 import { sets } from './sets.ts'
 import { sortings } from './sorting.ts'
+import { transforms } from './transforming.ts'
 
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ...creations,
@@ -22,9 +23,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ...contractions,
   ...countings,
   ...sets,
-  ...['fft.fft', 'fft.ifft', 'fft.rfft', 'fft.irfft', 'fft.hfft', 'fft.ihfft'].map(
-    (name) => [name, alongAxis(-1)] as const,
-  ),
+  ...transforms,
   ...reductions,
   ['take_along_axis', takenAlongAxis],
 ])

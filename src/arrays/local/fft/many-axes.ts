@@ -13,23 +13,36 @@ export interface ManyAxesOptions {
 }
 
 export function fftn(x: Block, options: ManyAxesOptions = {}): Block {
-  return inTurn(x, stepsOf(x, options).reverse(), 'forward', resultOf(x.dtype, 'complex'), options.norm)
+  return inTurn(x, wholeSteps(x, options), 'forward', resultOf(x.dtype, 'complex'), options.norm)
 }
 
 export function ifftn(x: Block, options: ManyAxesOptions = {}): Block {
-  return inTurn(x, stepsOf(x, options).reverse(), 'backward', resultOf(x.dtype, 'complex'), options.norm)
+  return inTurn(x, wholeSteps(x, options), 'backward', resultOf(x.dtype, 'complex'), options.norm)
+}
+
+/** The last axis first. */
+export function wholeSteps(x: Shaped, options: ManyAxesOptions): Step[] {
+  return stepsOf(x, options).reverse()
 }
 
 /** The last axis is transformed from real numbers to the first half of complex ones, then the others. */
 export function rfftn(x: Block, options: ManyAxesOptions = {}): Block {
-  const [last, ...others] = stepsOf(requireReal(x, 'rfftn'), options).reverse()
+  return inTurn(x, stepsToHalf(x, options), 'forward', resultOf(x.dtype, 'to half'), options.norm)
+}
+
+export function stepsToHalf(x: Shaped, options: ManyAxesOptions): Step[] {
+  requireReal(x, 'rfftn')
+  const [last, ...others] = wholeSteps(x, options)
   if (last === undefined) throw noAxes()
-  const steps: Step[] = [{ ...last, kind: 'to half' }, ...others]
-  return inTurn(x, steps, 'forward', resultOf(x.dtype, 'to half'), options.norm)
+  return [{ ...last, kind: 'to half' }, ...others]
 }
 
 /** The last axis is transformed from the first half of complex numbers to real ones, after the others. */
 export function irfftn(x: Block, options: ManyAxesOptions = {}): Block {
+  return inTurn(x, stepsFromHalf(x, options), 'backward', resultOf(x.dtype, 'from half'), options.norm)
+}
+
+export function stepsFromHalf(x: Shaped, options: ManyAxesOptions): Step[] {
   const steps = stepsOf(x, options)
   const last = steps.pop()
   if (last === undefined) throw noAxes()
@@ -37,8 +50,10 @@ export function irfftn(x: Block, options: ManyAxesOptions = {}): Block {
   const isGiven = given !== undefined && given !== null && Number(given) !== -1
   const length = isGiven ? last.length : 2 * (x.shape[last.axis]! - 1)
   const half: Step = { axis: last.axis, length: lengthOf(length, length), kind: 'from half' }
-  return inTurn(x, [...steps, half], 'backward', resultOf(x.dtype, 'from half'), options.norm)
+  return [...steps, half]
 }
+
+type Shaped = Pick<Block, 'dtype' | 'shape'>
 
 interface Step {
   readonly axis: number
@@ -47,7 +62,7 @@ interface Step {
 }
 
 /** Which axes are transformed, and to how many elements. Without `axes` they are the last ones, as many as `s` has. */
-function stepsOf(x: Block, { s, axes }: ManyAxesOptions): Step[] {
+function stepsOf(x: Shaped, { s, axes }: ManyAxesOptions): Step[] {
   const dimensions = x.shape.length
   const count = s?.length ?? dimensions
   const chosen = axes ?? Array.from({ length: count }, (_, index) => index + dimensions - count)

@@ -81,7 +81,7 @@ export function resultOf(type: DType, kind: AxisTransform['kind']): DType {
   return isFloating(type) ? complexOf(type) : complex128
 }
 
-export function requireReal(x: Block, name: string): Block {
+export function requireReal<X extends Pick<Block, 'dtype'>>(x: X, name: string): X {
   if (isComplex(x.dtype))
     throw new ArrayError(
       'TYPE',

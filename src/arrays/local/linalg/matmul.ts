@@ -1,4 +1,4 @@
-import { type Block, newBlock } from '../../blocks/block.ts'
+import { type Block, newBlock, newResult } from '../../blocks/block.ts'
 import { contiguous } from '../../blocks/copying.ts'
 import { broadcastShapes } from '../../blocks/layout.ts'
 import { ArrayError, shapeText } from '../../errors.ts'
@@ -6,16 +6,7 @@ import { multiplyNatively } from '../../kernels/native-products.ts'
 import { bool, type DType, isFloating, isWide } from '../../types/dtype.ts'
 import { promote } from '../../types/promotion.ts'
 import { dotOf } from './dot.ts'
-import {
-  eachOfStacks,
-  type Matrix,
-  newMatrix,
-  newStack,
-  readMatrix,
-  stackShape,
-  transposed,
-  writeMatrix,
-} from './matrix.ts'
+import { eachOfStacks, type Matrix, newMatrix, readMatrix, stackShape, transposed, writeMatrix } from './matrix.ts'
 import { addProduct } from './matrix-product.ts'
 
 /**
@@ -68,8 +59,10 @@ function productOf(x1: Block, x2: Block): Block {
   const rows = x1.shape.at(-2)!
   const inner = x1.shape.at(-1)!
   const columns = x2.shape.at(-1)!
-  const result = newStack(broadcastShapes(stackShape(x1), stackShape(x2)), dtype, rows, columns)
-  if (result.data.length === 0 || inner === 0 || multiplyNatively(x1, x2, result)) return result
+  const shape = [...broadcastShapes(stackShape(x1), stackShape(x2)), rows, columns]
+  if (inner === 0) return newBlock(dtype, shape)
+  const result = newResult(dtype, shape)
+  if (result.data.length === 0 || multiplyNatively(x1, x2, result)) return result
   if (rows * inner * columns >= TILED_MIN && (isFloating(dtype) || isExact(x1, x2, inner)))
     multiplyTiled(x1, x2, result)
   else multiplyByDots(x1, x2, result)
