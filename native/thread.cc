@@ -93,9 +93,10 @@ struct SchedulingAttributes {
 static napi_value SetSlice(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const auto sliceNs = static_cast<uint64_t>(arguments.integer(0, "sliceNs", 100000, 100000000));
+  const auto thread = static_cast<pid_t>(arguments.integer(1, "threadId", 0, INT32_MAX));
   if (!arguments.ok()) return nullptr;
   SchedulingAttributes attributes{};
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0)
+  if (syscall(SYS_sched_getattr, thread, &attributes, sizeof attributes, 0) != 0)
     return throwSystem(env, "sched_getattr", errno);
   // For the other policies the field means something else.
   const bool fair = attributes.policy == SCHED_OTHER || attributes.policy == SCHED_BATCH;
@@ -103,11 +104,11 @@ static napi_value SetSlice(napi_env env, napi_callback_info info) {
     attributes.size = sizeof attributes;
     attributes.flags = 0;
     attributes.runtimeNs = sliceNs;
-    if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0) return throwSystem(env, "sched_setattr", errno);
+    if (syscall(SYS_sched_setattr, thread, &attributes, 0) != 0) return throwSystem(env, "sched_setattr", errno);
   }
   // A kernel that knows no slices of threads takes the call and forgets the value.
   SchedulingAttributes now{};
-  if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0) return throwSystem(env, "sched_getattr", errno);
+  if (syscall(SYS_sched_getattr, thread, &now, sizeof now, 0) != 0) return throwSystem(env, "sched_getattr", errno);
   return makeBoolean(env, fair && now.runtimeNs == sliceNs);
 }
 

@@ -471,11 +471,11 @@ export interface Addon {
    */
   allowedProcessors(): Int32Array
   /**
-   * Ask the fair scheduler for time slices of `sliceNs` (100 µs to 100 ms) for the calling thread: sched_setattr(2). A
-   * waking thread with a short slice goes before a computing one with a long slice (EEVDF, Linux >= 6.12). Returns
-   * false if the kernel or the thread's policy has no slices.
+   * Ask the fair scheduler for time slices of `sliceNs` (100 µs to 100 ms) for a thread, 0 for the calling one:
+   * sched_setattr(2). A waking thread with a short slice goes before a computing one with a long slice (EEVDF, Linux >=
+   * 6.12). Returns false if the kernel or the thread's policy has no slices.
    */
-  setSlice(sliceNs: number): boolean
+  setSlice(sliceNs: number, threadId: number): boolean
   /**
    * Set by how much the calling thread's sleeps may be prolonged, 1 to 10^9 ns: PR_SET_TIMERSLACK. Linux starts with
    * 50,000.

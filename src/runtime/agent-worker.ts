@@ -19,6 +19,7 @@ import {
   type Machine,
   type MachineFactory,
 } from './agent-contract.ts'
+import { SLICE_NS_MIN } from './process-life.ts'
 import { Random } from './random.ts'
 import { Timers } from './timers.ts'
 
@@ -30,12 +31,6 @@ const leaveNsMax = 2e9
 
 /** The longest sleep, so that termination is noticed even without a ring. */
 const sleepMsMax = 100
-
-/**
- * Shortest turn that the scheduler gives: an agent that is rung has to be on a processor at once, and does not stay
- * there for long.
- */
-const sliceNs = 100_000
 
 /** Its timers are of tens of microseconds; the kernel's habit would double them. */
 const timerSlackNs = 1000
@@ -187,7 +182,7 @@ native.guardEnvironment(
   70,
   'aether: the agent of this process has failed; ending the process, because its shared pages can no longer be served\n',
 )
-native.setSlice(sliceNs)
+native.setSlice(SLICE_NS_MIN, 0)
 native.setTimerSlack(timerSlackNs)
 try {
   const module = (await import(start.machineUrl)) as { createMachine: MachineFactory }

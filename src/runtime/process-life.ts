@@ -1,10 +1,24 @@
+import process from 'node:process'
 import { native, SystemError } from '../native/index.ts'
+
+/**
+ * Shortest turn that the scheduler gives: an agent that is rung has to be on a processor at once, and does not stay
+ * there for long. So has a life thread, to end.
+ */
+export const SLICE_NS_MIN = 100_000
 
 /** Where the end of a process is seen by others of its machine. */
 export interface ProcessLife {
   readonly processId: number
   /** See `native.lifeThread`. Releases before it say none. */
   readonly lifeThread?: number | undefined
+}
+
+/** That of this process. */
+export function ownLife(): ProcessLife {
+  const lifeThread = native.lifeThread()
+  native.setSlice(SLICE_NS_MIN, lifeThread)
+  return { processId: process.pid, lifeThread }
 }
 
 /**

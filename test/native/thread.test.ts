@@ -62,11 +62,11 @@ test('which processors a thread may be given does not depend on where it is, nor
 })
 
 test('a thread takes turns of the length it asks for, where the kernel knows how', () => {
-  assert.throws(() => native.setSlice(99_999), ArgumentError)
-  assert.throws(() => native.setSlice(100_000_001), ArgumentError)
-  assert.throws(() => native.setSlice(Number.NaN), ArgumentError)
+  assert.throws(() => native.setSlice(99_999, 0), ArgumentError)
+  assert.throws(() => native.setSlice(100_000_001, 0), ArgumentError)
+  assert.throws(() => native.setSlice(Number.NaN, 0), ArgumentError)
   const [major = 0, minor = 0] = release().split('.').map(Number)
-  const taken = native.setSlice(3_000_000)
+  const taken = native.setSlice(3_000_000, 0)
   // EEVDF has taken slices since 6.12; before, and under another policy, there is nothing to be seen.
   if (taken) assert.ok(major > 6 || (major === 6 && minor >= 12), release())
 })

@@ -140,7 +140,7 @@ const right: Readonly<Record<string, readonly Right[]>> = {
   setAffinity: [() => native.getAffinity()],
   getAffinity: [],
   allowedProcessors: [],
-  setSlice: [one(3_000_000)],
+  setSlice: [one(3_000_000), no],
   setTimerSlack: [one(50_000)],
   threadTurns: [one(process.pid)],
   monotonicNs: [],

@@ -1,5 +1,6 @@
 /** The machine that the thread of a replica runs: a {@link Replica}, and two rings to the program. */
 import { native } from '../../native/index.ts'
+import { traceChannel } from '../../profiling/index.ts'
 import { type AgentContext, LookBudget, type Machine, type MachineFactory, type Reply } from '../../runtime/index.ts'
 import type { MemoryRegion } from '../../verbs/index.ts'
 import { JournalPort } from '../durability/journal-port.ts'
@@ -19,7 +20,10 @@ import {
   type ReplicaStatus,
 } from './agent-contract.ts'
 import { ByteRing } from './byte-ring.ts'
+import { rehearse } from './rehearsal.ts'
 import { ReplicaEnds } from './replica-ends.ts'
+
+const trace = traceChannel('consensus')
 
 /** More than this is not kept for a program that takes nothing. The replica then takes no more entries. */
 const BACKLOG_BYTES_MAX = 16 * 2 ** 20
@@ -59,6 +63,8 @@ export class ReplicaAgent implements Machine {
   readonly #budget = new LookBudget()
   /** Something was asked for since it slept, so that more may come. */
   #isAsked = false
+
+  #hasRehearsed = false
 
   readonly #commands: Readonly<Record<string, (payload: unknown, reply: Reply) => void>> = {
     meet: (met, reply) => reply.resolve(this.#meet(met as MetReplica)),
@@ -199,8 +205,21 @@ export class ReplicaAgent implements Machine {
   }
 
   #meet({ id, life }: MetReplica): void {
+    // Only on one machine is a death seen so soon that it matters.
+    if (life !== undefined) this.#rehearse()
     this.#replica.meet(id)
     if (life !== undefined) this.#ends.watch(id, life)
+  }
+
+  /** Not where it would be taken for a real one. */
+  #rehearse(): void {
+    if (this.#hasRehearsed || trace.enabled) return
+    this.#hasRehearsed = true
+    try {
+      rehearse(this.#data.device, this.#data.protocol)
+    } catch {
+      // What it lacked, memory or descriptors, is told when it is needed.
+    }
   }
 
   #hearJournal(): boolean {

@@ -2,7 +2,7 @@ import { native, SystemError } from '../../native/index.ts'
 import { openLife, type ProcessLife } from '../../runtime/index.ts'
 
 /** A busy replica looks this often. One that sleeps is woken. */
-const LOOK_NS = 1_000_000
+const LOOK_NS = 200_000
 
 const NONE: readonly number[] = []
 

@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { native, TIMER_MS_MAX, type Watcher } from '../../native/index.ts'
-import { Agent, LocalAgent, LookBudget, soon } from '../../runtime/index.ts'
+import { Agent, LocalAgent, LookBudget, ownLife, soon } from '../../runtime/index.ts'
 import type { Configuration } from '../replica/configuration.ts'
 import type { ReplicaCard } from '../replica/connections.ts'
 import type { Recovered } from '../replica/journal.ts'
@@ -242,8 +242,7 @@ export class ReplicaProcess {
   /** Where the memory of the replica lies; undefined on devices that do not share it. */
   async sight(id: number): Promise<ReplicaSight | undefined> {
     const descriptor = (await this.#agent!.command('memory', undefined)) as number | undefined
-    const life = { processId: process.pid, lifeThread: native.lifeThread() }
-    return descriptor === undefined ? undefined : { id, ...life, descriptor }
+    return descriptor === undefined ? undefined : { id, ...ownLife(), descriptor }
   }
 
   /** Take what has come, now. */

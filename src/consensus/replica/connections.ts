@@ -81,6 +81,11 @@ export interface ConnectionsOptions {
   readonly events: ConnectionsEvents
 }
 
+/**
+ * Until the connection of one that has ended is given back. That takes as long as to find another leader, and waits for
+ * what the kernel still does for the one that has ended.
+ */
+const BURIAL_TICKS = 20
 /** A look is answered before the next but one. */
 const FRESH_LOOKS = 4
 /** What everyone may do, and what one whose compare-and-swaps decide may. */
@@ -107,8 +112,8 @@ export class Connections implements Iterable<Peer> {
   readonly #dead = new Set<number>()
   /** Those of them that may still finish a WRITE. */
   readonly #unfenced = new Set<number>()
-  /** Those of them whose connections were not given back yet. */
-  readonly #dying: Peer[] = []
+  /** Those of them whose connections were not given back yet: ticks until then. */
+  readonly #dying = new Map<Peer, number>()
   /** Its own memory is reached directly where the device lets the processor's atomics be. */
   readonly #own: OwnLink | undefined
   #self: ReplicaLink | undefined
@@ -219,7 +224,7 @@ export class Connections implements Iterable<Peer> {
 
   /**
    * The process of a replica has ended for certain. False if that was known. What connected the two is given back by
-   * {@link mend}: that takes longer than to find another leader.
+   * {@link mend}, later.
    */
   ended(id: number): boolean {
     if (id === this.#options.id || this.#dead.has(id)) return false
@@ -228,7 +233,7 @@ export class Connections implements Iterable<Peer> {
     if (peer === undefined) return true
     peer.isDead = true
     peer.link.broken ??= 'its process has ended'
-    this.#dying.push(peer)
+    this.#dying.set(peer, BURIAL_TICKS)
     this.#options.events.left(id)
     return true
   }
@@ -247,7 +252,6 @@ export class Connections implements Iterable<Peer> {
 
   /** That replica was begun again: nothing is known of it. */
   forget(id: number): void {
-    this.#bury()
     const peer = this.#peers.get(id)
     if (peer !== undefined) this.#drop(peer)
     this.#peers.delete(id)
@@ -265,10 +269,12 @@ export class Connections implements Iterable<Peer> {
     seen()
   }
 
-  /** Make connections that broke again, if this is the lower id. Give back those to processes that have ended. */
+  /** At each tick. Make connections that broke again, if this is the lower id. Give back those to ended processes. */
   mend(): void {
     const { id, events } = this.#options
-    this.#bury()
+    for (const [peer, ticks] of this.#dying)
+      if (ticks > 0) this.#dying.set(peer, ticks - 1)
+      else this.#fence(peer)
     if (this.#self?.broken !== undefined) {
       this.#byNumber.delete(this.#self.number)
       this.#self.close()
@@ -362,15 +368,11 @@ export class Connections implements Iterable<Peer> {
   #frameFor(id: number): number {
     let frame = this.memory.frameFor(id)
     if (frame === undefined) {
-      this.#bury()
+      for (const peer of this.#dying.keys()) this.#fence(peer)
       for (const dead of this.#dead) if (!this.#unfenced.has(dead)) this.memory.release(dead)
       frame = this.memory.frameFor(id)
     }
     return frame ?? -1
-  }
-
-  #bury(): void {
-    for (const peer of this.#dying.splice(0)) this.#fence(peer)
   }
 
   #drop(peer: Peer): void {
@@ -380,6 +382,7 @@ export class Connections implements Iterable<Peer> {
 
   /** Nothing from there arrives any more. */
   #fence(peer: Peer): void {
+    this.#dying.delete(peer)
     this.#byNumber.delete(peer.link.number)
     const isFenced = peer.link.close()
     if (!isFenced) this.#unfenced.add(peer.id)

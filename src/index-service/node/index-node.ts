@@ -1,5 +1,5 @@
 import { type AppendPolicy, FIRST_FORMAT } from '../../consensus/index.ts'
-import { native } from '../../native/index.ts'
+import { ownLife } from '../../runtime/index.ts'
 import { Admission } from '../admission.ts'
 import { IndexClient } from '../client/index-client.ts'
 import { READ_DEVICE } from '../client/read-line.ts'
@@ -517,8 +517,7 @@ export class IndexNode implements IndexPort, AsyncDisposable {
   #card(): NodeCard {
     const { here, beyond } = this.#server
     const holds = [...this.#replicas].map(([shard, { tableDescriptor }]) => ({ shard, table: tableDescriptor }))
-    const life = { processId: process.pid, lifeThread: native.lifeThread() }
-    const place = { rank: this.rank, ...life, machine: this.#machine, here, beyond }
+    const place = { rank: this.rank, ...ownLife(), machine: this.#machine, here, beyond }
     return { ...place, holds, door: this.#door, format: COMMAND_FORMAT }
   }
 
