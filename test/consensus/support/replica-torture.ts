@@ -41,6 +41,8 @@ export interface ReplicaTorturePlan {
   readonly leaseMs?: number
   /** The longest rest of a client between two calls. */
   readonly pauseMs?: number
+  /** Told of each action, where one takes long. */
+  readonly say?: (text: string) => void
   /** How long a call, or the return of a replica, may take. */
   readonly patienceMs?: number
 }
@@ -103,6 +105,7 @@ export class ReplicaTorture {
       await sleep(REST_MS[0] + this.#random.below(REST_MS[1]))
       const action = this.#draw()
       this.#done.set(action, (this.#done.get(action) ?? 0) + 1)
+      this.#plan.say?.(`${Math.round(performance.now() - beganMs)} ms: ${action} after ${this.#answered()} calls`)
       try {
         await this.#do(action)
         await this.#untilWhole()

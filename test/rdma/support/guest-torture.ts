@@ -16,5 +16,6 @@ const PAUSE_MS = 200
 export function tortureInGuest(replicas: number, device: string, options: object): Promise<string> {
   const machines = new GuestMachines(replicas, device, mkdtempSync(join(tmpdir(), 'machines-')))
   const times = { leaseMs: LEASE_MS, patienceMs: PATIENCE_MS, pauseMs: PAUSE_MS }
-  return ReplicaTorture.run({ seed: replicas, replicas, machines, options, ...times, calls: CALLS, actions: ACTIONS })
+  const plan = { seed: replicas, replicas, machines, options, ...times, calls: CALLS, actions: ACTIONS }
+  return ReplicaTorture.run({ ...plan, say: console.log })
 }
