@@ -68,5 +68,5 @@ export {
   type QueryOptions,
   type ReadersOf,
   Replicated,
-  type ReplicatedStatus,
 } from './replicated.ts'
+export type { ReplicatedStatus } from './replicated-status.ts'
