@@ -142,6 +142,7 @@ async function runBoots(share) {
 async function main() {
   // Emulated guests are slow, and tests read what programs say.
   process.env.AETHER_WATCHDOG_MS ??= '60000'
+  process.env.AETHER_TEST_CALL_MS ??= '300000'
   const missing = missingSentence({ tests: true })
   if (missing !== undefined) {
     const isRequired = process.env.AETHER_RDMA_REQUIRED === '1'

@@ -70,5 +70,5 @@ export {
   type QueryOptions,
   type ReadersOf,
   Replicated,
-  type ReplicatedStatus,
 } from './replicated.ts'
+export type { ReplicatedStatus } from './replicated-status.ts'

@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Codec } from '../codecs/index.ts'
 import {
   ArgumentError,
@@ -13,11 +12,11 @@ import {
   type OptionNames,
   TIMER_MS_MAX,
 } from '../native/index.ts'
-import { addAbortCallback, DeadlineTimer, removeAbortCallback } from '../runtime/index.ts'
 import { ENTRY_HEAD_BYTES, News } from './agent/agent-contract.ts'
 import type { ReplicaPort } from './agent/replica-process.ts'
 import { Condition } from './condition.ts'
 import { ConsensusError, type ProposalOutcome } from './errors.ts'
+import { LinearizableReads } from './linearizable-reads.ts'
 import { Applier } from './machine/applier.ts'
 import type { Change } from './machine/changes.ts'
 import type { MachineFormats } from './machine/formats.ts'
@@ -25,16 +24,18 @@ import type { AnswerOf, AnyMachine, CommandOf, ReplicatedMachine, StateParts } f
 import { answerOf, type Outcome } from './machine/outcome.ts'
 import { RecordReader, RecordWriter } from './machine/records.ts'
 import { restoreSnapshot, unpackChunks } from './machine/snapshot.ts'
-import { SnapshotTaking } from './machine/snapshot-taking.ts'
 import { MachineMeter } from './machine-meter.ts'
-import { type Proposal, Proposals } from './proposals.ts'
+import { ProposalCalls } from './proposal-calls.ts'
+import { Proposals } from './proposals.ts'
 import { ReadIndex } from './read-index.ts'
 import { EntryFlag } from './replica/cell.ts'
 import type { Configuration } from './replica/configuration.ts'
-import type { FailOver } from './replica/fail-over.ts'
 import type { ReplicaSight } from './replica/replica-head.ts'
+import { numberAt } from './replica/replica-messages.ts'
 import { CHECK_EVERY } from './replica/state-checks.ts'
 import type { ReplicaGroup } from './replica-group.ts'
+import type { ReplicatedStatus } from './replicated-status.ts'
+import { SnapshotHandOver } from './snapshot-hand-over.ts'
 
 /** The leader from now on. A term is a fencing token: of two, the later leader's is greater. */
 export interface Leadership {
@@ -63,40 +64,6 @@ export interface QueryOptions extends ProposeOptions {
   readonly staleMs?: number
 }
 
-/** Where a replica stands. */
-export interface ReplicatedStatus {
-  readonly term: number
-  /** Rank of the leader; undefined while none is known. */
-  readonly leader: number | undefined
-  readonly isLeader: boolean
-  /** The last entry that this replica has, and the last one that its machine has applied. */
-  readonly decided: number
-  readonly applied: number
-  /** The last entry that this process has on its disk; undefined without a directory. */
-  readonly durable: number | undefined
-  /** `full`: that disk has no room, and what it lacks waits. Undefined without a directory. */
-  readonly disk: 'well' | 'full' | undefined
-  /**
-   * How old the state may be, in milliseconds of this process's clock: it has all that anyone was answered before. It
-   * counts from the last call of this process that a majority has confirmed, so it grows without calls.
-   */
-  readonly staleMs: number
-  /** Ranks that vote; undefined until this replica has heard from a leader. */
-  readonly voters: readonly number[] | undefined
-  /** At the leader: by how many entries each rank is behind. */
-  readonly lags: readonly { readonly rank: number; readonly entries: number }[]
-  /** A hash of all outcomes up to `applied`: equal at replicas that have applied the same. */
-  readonly hash: string
-  /** Ranks that were stopped, because their machines came to other outcomes than those of a majority. */
-  readonly deviating: readonly number[]
-  /** Proposals of this process that have no answer yet. */
-  readonly proposing: number
-  /** How leaders store entries in the memory of this process; see `ReplicateOptions.protocol`. */
-  readonly protocol: 'mu' | 'velos'
-  /** Undefined if this process never led. */
-  readonly lastFailOver: FailOver | undefined
-}
-
 const proposeNames: OptionNames<ProposeOptions> = { timeoutMs: true, signal: true }
 const queryNames: OptionNames<QueryOptions> = { ...proposeNames, stale: true, staleMs: true }
 const changesNames: OptionNames<{ readonly from?: number; readonly signal?: AbortSignal }> = {
@@ -107,8 +74,6 @@ const changesNames: OptionNames<{ readonly from?: number; readonly signal?: Abor
 const signalNames: OptionNames<{ readonly signal?: AbortSignal }> = { signal: true }
 
 const DEFAULT_TIMEOUT_MS = 30_000
-/** A read that gets no answer is asked for again. */
-const ASK_AGAIN_MS = 20
 /** How long the others have to agree that a replica votes no more, when it is closed. */
 const LEAVE_MS_MAX = 1000
 /** How often a leader looks whether all know a later format. */
@@ -147,16 +112,6 @@ export interface ReadersOf {
   readonly isDurable: boolean
 }
 
-interface Reading {
-  readonly run: () => void
-  readonly fail: (error: unknown) => void
-  /** From which entry on; undefined until a leader has said so. */
-  index: number | undefined
-  /** When it was asked for. */
-  askedMs: number
-  isOver: boolean
-}
-
 /**
  * A state machine that is the same in every process which has opened it, and outlives any minority of them. Made by
  * {@link replicate}.
@@ -165,28 +120,19 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #parts: ReplicatedParts<Machine>
   readonly #applier: Applier<CommandOf<Machine>, AnswerOf<Machine>>
   readonly #session: Proposals
-  /** Of proposals. Those keep the event loop running by themselves. */
-  readonly #deadlines = new DeadlineTimer((nowMs) => this.#session.expire(nowMs), false)
+  readonly #calls: ProposalCalls
   readonly #meter: MachineMeter
   readonly #readIndex: ReadIndex
+  readonly #reads: LinearizableReads
+  readonly #snapshots: SnapshotHandOver<CommandOf<Machine>, AnswerOf<Machine>>
   #process: ReplicaPort | undefined
-  /** Reads for which no token is on its way. */
-  #newReads: Reading[] = []
-  readonly #asked = new Map<number, Reading[]>()
-  #readable: Reading[] = []
-  #token = 0
-  #isAsking = false
   #leadership: Leadership | undefined
   #voters = 0
   #configuration: Configuration | undefined
   #onApplied: (index: number) => void = () => undefined
   readonly #changed = new Condition()
-  /** The state has all that was decided before this time. */
-  #freshMs = Number.NEGATIVE_INFINITY
   readonly #raiser: NodeJS.Timeout | undefined
   #closing: Promise<void> | undefined
-  /** A snapshot that is being taken. */
-  #taking: SnapshotTaking<CommandOf<Machine>, AnswerOf<Machine>> | undefined
   #disk: 'well' | 'full' = 'well'
   /** Why it was closed, if not by `close()`. */
   #failure: ConsensusError | undefined
@@ -210,6 +156,13 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       onAnswer: (session, sequence, outcome) => this.#session.outcome(session, sequence, outcome),
     })
     this.#session = new Proposals(cellBytes, (records) => this.#process?.propose(records))
+    this.#calls = new ProposalCalls(this.#session)
+    this.#reads = new LinearizableReads(this.#readIndex, () => this.#applier.index)
+    this.#snapshots = new SnapshotHandOver({
+      applier: this.#applier,
+      stateParts: parts.stateParts,
+      orStop: (run) => this.#orStop(run, 'snapshot'),
+    })
     if (this.#applier.formatKnown > this.#applier.format)
       this.#raiser = setInterval(() => this.#raise(), RAISE_MS).unref()
   }
@@ -270,42 +223,18 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       const sentMs = performance.now()
       const alone = this.#applyAlone(bytes)
       if (alone !== undefined) {
-        this.#knownFresh(sentMs)
+        this.#reads.knownFresh(sentMs)
         return resolve(answerOf(alone, this.#applier.answerCodec))
       }
-      const proposal: Proposal = {
-        bytes,
-        sequence: 0,
-        deadlineMs: sentMs + patienceMs,
-        done: (outcome: Outcome) => {
-          end()
-          this.#knownFresh(sentMs)
-          try {
-            resolve(answerOf(outcome, this.#applier.answerCodec))
-          } catch (error) {
-            reject(error)
-          }
-        },
-        late: () => giveUp(this.#late(patienceMs, proposal.sequence > 0)),
-        fail: (error) => {
-          end()
-          reject(error)
-        },
-      }
-      const giveUp = (error: unknown): void => {
-        this.#session.forget(proposal)
-        proposal.fail(error)
-      }
-      const onAbort = (): void => giveUp(signal!.reason)
-      const end = (): void => {
-        if (signal !== undefined) removeAbortCallback(signal, onAbort)
-        process.unexpect()
-      }
-      if (signal !== undefined) addAbortCallback(signal, onAbort)
-      process.expect()
       this.#session.renewAfter(this.#parts.sessionMs / 4, Date.now())
-      this.#session.add(proposal)
-      this.#deadlines.due(proposal.deadlineMs)
+      this.#calls.add(process, {
+        ...{ bytes, sentMs, patienceMs, signal, reject },
+        done: (outcome) => {
+          this.#reads.knownFresh(sentMs)
+          resolve(answerOf(outcome, this.#applier.answerCodec))
+        },
+        late: (wasSent) => this.#late(patienceMs, wasSent),
+      })
       this.#meter.proposing(this.#session.size)
     })
   }
@@ -326,48 +255,9 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       this.#checkOpen()
       signal?.throwIfAborted()
       const run = (): void => resolve(read(this.#parts.machine))
-      if (stale || performance.now() - this.#freshMs < staleMs) return run()
-      const askedMs = performance.now()
-      const index = this.#readIndex.confirm()
-      if (index !== undefined && this.#applier.index >= index) {
-        this.#knownFresh(askedMs)
-        return run()
-      }
-      const process = this.#process!
-      const end = (): void => {
-        reading.isOver = true
-        clearTimeout(timer)
-        if (signal !== undefined) removeAbortCallback(signal, onAbort)
-        process.unexpect()
-      }
-      const reading: Reading = {
-        index,
-        askedMs,
-        isOver: false,
-        run: () => {
-          end()
-          this.#knownFresh(reading.askedMs)
-          try {
-            run()
-          } catch (error) {
-            reject(error)
-          }
-        },
-        fail: (error) => {
-          if (!reading.isOver) end()
-          reject(error)
-        },
-      }
-      const onAbort = (): void => reading.fail(signal!.reason)
-      const timer = setTimeout(() => reading.fail(this.#late(timeoutMs, false)), Math.min(timeoutMs, TIMER_MS_MAX))
-      if (signal !== undefined) addAbortCallback(signal, onAbort)
-      process.expect()
-      if (index !== undefined) {
-        this.#readable.push(reading)
-        return
-      }
-      this.#newReads.push(reading)
-      this.#askSoon()
+      if (stale || this.#reads.staleMs < staleMs) return run()
+      const late = (): ConsensusError => this.#late(timeoutMs, false)
+      this.#reads.read(this.#process!, { run, reject, late, timeoutMs, signal })
     })
   }
 
@@ -415,7 +305,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
       proposing: this.#session.size,
       protocol: isByRights ? 'mu' : 'velos',
       lastFailOver,
-      staleMs: performance.now() - this.#freshMs,
+      staleMs: this.#reads.staleMs,
       leader: leader === undefined ? undefined : rankOf(leader),
       voters: configuration?.voters.map(({ id }) => rankOf(id) ?? -1),
       deviating: [...new Set(deviating.map((id) => rankOf(id) ?? -1))],
@@ -493,17 +383,13 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
         return true
       case News.ProposeAgain:
         this.#session.sendAgain()
-        this.#askAgain()
+        this.#reads.askAgain(this.#process)
         return true
       case News.Readable:
-        this.#mayRead(numberAt(bytes, 0), numberAt(bytes, 8))
+        this.#reads.mayRead(this.#process, numberAt(bytes, 0), numberAt(bytes, 8))
         return true
       case News.SnapshotWanted:
-        // One that is being taken will do. If it does not, this comes again.
-        if (this.#taking === undefined && this.#beginSnapshot()) {
-          // It is closed.
-          this.#giveSnapshot().catch(() => this.#endSnapshot())
-        }
+        this.#snapshots.wanted(this.#process)
         return true
       case News.Restore:
         return this.#restore(numberAt(bytes, 0))
@@ -563,7 +449,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   #applied(index: number): void {
     this.#meter.applied(index)
     this.#onApplied(index)
-    this.#answerReads()
+    this.#reads.answer()
     this.#changed.wake()
   }
 
@@ -613,48 +499,6 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     shown?.catch(() => {})
   }
 
-  /** The state as of now. False if this replica has stopped. */
-  #beginSnapshot(): boolean {
-    return this.#orStop(() => {
-      this.#taking = new SnapshotTaking(this.#applier, this.#parts.stateParts)
-    }, 'snapshot')
-  }
-
-  /** Hand over the snapshot part by part, while entries are applied. It rejects if this is closed meanwhile. */
-  async #giveSnapshot(): Promise<void> {
-    const process = this.#process!
-    let isFirst = true
-    for (let part = this.#nextPart(); part !== undefined; part = this.#nextPart()) {
-      if (part === 'again') isFirst = true
-      else if (part !== 'later') {
-        await process.addToSnapshot(part, this.#taking!.index, isFirst)
-        isFirst = false
-      }
-      await nextTurn()
-    }
-    const taking = this.#taking
-    if (taking === undefined) return
-    const { index, first } = taking
-    while (await process.offerSnapshot(index, first)) await nextTurn()
-    if (this.#taking === taking) this.#taking = undefined
-  }
-
-  /** Undefined after the last, or if this was closed. `again`: what was given is of no use. */
-  #nextPart(): Uint8Array<ArrayBuffer> | 'later' | 'again' | undefined {
-    const taking = this.#taking
-    if (taking?.isGivenUp === true) return this.#beginSnapshot() ? 'again' : undefined
-    let part: Uint8Array<ArrayBuffer> | 'later' | undefined
-    const act = (): void => {
-      part = taking?.next()
-    }
-    return this.#orStop(act, 'snapshot') ? part : undefined
-  }
-
-  #endSnapshot(): void {
-    this.#taking?.end()
-    this.#taking = undefined
-  }
-
   /** Begin again from a snapshot. */
   #restore(number: number): boolean {
     const restore = this.#process!.takeRestore(number)
@@ -667,81 +511,9 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     // The outcomes of this process's commands may be in it: they are told to those who propose them again.
     this.#session.sendAgain()
     this.#onApplied(this.#applier.index)
-    this.#answerReads()
+    this.#reads.answer()
     this.#changed.wake()
     return true
-  }
-
-  // ---- reads
-  // ---------------------------------------------------------------------------------------------------------------
-
-  /** All reads of one turn share a question. */
-  #askSoon(): void {
-    if (this.#isAsking) return
-    this.#isAsking = true
-    queueMicrotask(() => {
-      this.#isAsking = false
-      this.#ask()
-    })
-  }
-
-  #ask(): void {
-    const reads = this.#newReads.filter(({ isOver }) => !isOver)
-    this.#newReads = []
-    if (reads.length === 0) return
-    this.#token += 1
-    const token = this.#token
-    const askedMs = performance.now()
-    for (const reading of reads) reading.askedMs = askedMs
-    if (!this.#process!.askIndex(token)) {
-      this.#retryReads(reads)
-      return
-    }
-    this.#asked.set(token, reads)
-    setTimeout(() => {
-      if (this.#asked.delete(token)) this.#retryReads(reads)
-    }, ASK_AGAIN_MS).unref()
-  }
-
-  /** The question may be lost with a leader. */
-  #askAgain(): void {
-    for (const [token, reads] of this.#asked) {
-      this.#asked.delete(token)
-      this.#newReads.push(...reads)
-    }
-    if (this.#newReads.length > 0) this.#askSoon()
-  }
-
-  #retryReads(reads: readonly Reading[]): void {
-    this.#newReads.push(...reads)
-    setTimeout(() => this.#askSoon(), ASK_AGAIN_MS / 4).unref()
-  }
-
-  #mayRead(token: number, index: number): void {
-    const reads = this.#asked.get(token)
-    if (reads === undefined) return
-    this.#asked.delete(token)
-    if (index < 0) {
-      this.#retryReads(reads)
-      return
-    }
-    for (const reading of reads) reading.index = index
-    this.#readable.push(...reads)
-    this.#answerReads()
-  }
-
-  #answerReads(): void {
-    if (this.#readable.length === 0) return
-    const { index } = this.#applier
-    const ready = this.#readable.filter((reading) => reading.index! <= index)
-    if (ready.length === 0) return
-    this.#readable = this.#readable.filter((reading) => reading.index! > index)
-    for (const reading of ready) if (!reading.isOver) reading.run()
-  }
-
-  /** A majority has confirmed that nothing else was decided before this time, or an entry of then was applied. */
-  #knownFresh(atMs: number): void {
-    this.#freshMs = Math.max(this.#freshMs, atMs)
   }
 
   // ---- inside
@@ -790,16 +562,14 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   async #close(): Promise<void> {
     clearInterval(this.#raiser)
-    this.#endSnapshot()
+    this.#snapshots.end()
     this.#process?.expect()
     const closed = (outcome?: ProposalOutcome): ConsensusError =>
       this.#failure === undefined
         ? new ConsensusError('CLOSED', 'the replicated machine was closed', outcome === undefined ? {} : { outcome })
         : this.#failure.withOutcome(outcome)
-    this.#deadlines.clear()
-    for (const proposal of this.#session.end()) proposal.fail(closed(proposal.sequence > 0 ? 'unknown' : 'not-applied'))
-    for (const reads of [this.#newReads, this.#readable, ...this.#asked.values()])
-      for (const reading of reads) if (!reading.isOver) reading.fail(closed())
+    this.#calls.end((wasSent) => closed(wasSent ? 'unknown' : 'not-applied'))
+    this.#reads.end(closed)
     // The others then need no majority of those who have left.
     await this.#process?.leave(LEAVE_MS_MAX)
     await this.#process?.close()
@@ -834,7 +604,3 @@ const DEVIATES = new ConsensusError(
   'DEVIATES',
   'the machine of this process came to other outcomes than those of a majority; let apply() follow from state, command and context, and replicate() again. If it has a directory, empty that',
 )
-
-function numberAt(bytes: Uint8Array, offset: number): number {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getFloat64(offset, true)
-}

@@ -3,7 +3,7 @@ import process from 'node:process'
 
 const SWITCH = 'switch'
 const LOSS = '0.005'
-const NETEM = ['delay', '1ms', '1ms', 'loss', '0.5%', 'reorder', '10%'] as const
+export const NETEM: readonly string[] = ['delay', '1ms', '1ms', 'loss', '0.5%', 'reorder', '10%']
 
 /** Network namespaces that are joined by a switch: machines, as far as the network tells. */
 export class Networks implements Disposable {

@@ -6,22 +6,23 @@ import {
   decodeConfiguration,
   majorityOf,
   type Voter,
-  withoutVoter,
-  withVoters,
 } from './configuration.ts'
 import { Connections, type Peer, type ReplicaCard } from './connections.ts'
 import { DurableState } from './durable-state.ts'
 import type { FailOver } from './fail-over.ts'
 import type { Journal, Recovered, SnapshotHead } from './journal.ts'
 import { LogHistory } from './log-history.ts'
+import { LogMarks } from './log-marks.ts'
 import { type PassedEntry, Proposer } from './proposer.ts'
 import type { ReplicaLink } from './replica-link.ts'
 import type { ReplicaMemory } from './replica-memory.ts'
+import { LEAVES_NOT, LEAVES_ONCE_REPLACED, MessageType, NOTHING, numberAt, numbers } from './replica-messages.ts'
 import type { Protocol } from './rights.ts'
 import { graceNsOf, type ReplicaSettings } from './settings.ts'
 import { type SnapshotOffer, SnapshotTransfer } from './snapshot-transfer.ts'
 import { CHECK_EVERY, packCheck, StateChecks } from './state-checks.ts'
-import { NUMBERS, proposerOf, TERM_MAX, termAbove } from './term.ts'
+import { proposerOf, TERM_MAX, termAbove } from './term.ts'
+import { VoterChanges } from './voter-changes.ts'
 
 const trace = traceChannel('consensus')
 
@@ -72,18 +73,6 @@ export interface ReplicaOptions {
   readonly events: ReplicaEvents
 }
 
-const MessageType = {
-  Forward: 1,
-  AskIndex: 2,
-  Index: 3,
-  Snapshot: 4,
-  Campaign: 5,
-  Leave: 6,
-  Durable: 7,
-  Ask: 8,
-  Granted: 9,
-} as const
-
 /** How long a leader that gave up does not try again, in times that a replica may be silent. */
 const RESTING_TICKS = 2
 /** Distance between those who would be leader, in ticks. */
@@ -93,10 +82,6 @@ const CERTAIN_STAGGER_TICKS = 1
 const OFFER_TICKS = 4
 /** How long what follows on a snapshot is held for those who get it. */
 const HOLD_NS = 10_000_000_000
-/** A voter of whose process nothing was heard for this number of ticks, since this replica leads, does not come. */
-const ABSENT_TICKS = 400
-/** Configurations, and terms, of which a replica knows where in the log they began. */
-const KEPT = 64
 /** The least time between two looks at an acceptor that has no room. */
 const FULL_LOOK_NS = 50_000
 
@@ -115,9 +100,8 @@ export class Replica {
   readonly #durable: DurableState | undefined
   #history: LogHistory
   #configuration: Configuration | undefined
-  /** The newest ones, with the index from which each holds; and terms, with the index of their first entry. */
-  readonly #configurations: { readonly index: number; readonly configuration: Configuration }[] = []
-  readonly #begins: { readonly index: number; readonly term: number }[] = [{ index: 0, term: 0 }]
+  readonly #marks = new LogMarks()
+  readonly #voterChanges: VoterChanges
   #leader: Proposer | undefined
   /** Whose term the newest decided `Begin` is of. */
   #leaderId: number | undefined
@@ -128,8 +112,6 @@ export class Replica {
   #campaignNs = 0
   #lastFailOver: FailOver | undefined
   #restingTicks = 0
-  /** Voters that this leader has not met: for how many ticks. */
-  readonly #absentTicks = new Map<number, number>()
   /** The highest term that it has wanted to lead in. */
   #ownTerm = 0
   #fullLookNs = 0
@@ -176,6 +158,10 @@ export class Replica {
     const { durability } = options
     if (durability !== undefined)
       this.#durable = new DurableState(durability.journal, this.#connections.memory, durability.recovered)
+    this.#voterChanges = new VoterChanges({
+      ...{ id, connections: this.#connections, votersWanted: options.votersWanted },
+      ...{ isDurable: durability !== undefined, ahead: settings.ahead },
+    })
     if (founding !== undefined) this.#configure(0, founding)
     runtime.timers.at(runtime.now() + settings.tickNs, () => this.#tick())
   }
@@ -265,7 +251,7 @@ export class Replica {
     if (this.#closed || !this.#connections.ended(id)) return
     this.#hasNews = true
     if (this.#leader !== undefined) {
-      this.#keepVoters(this.#leader)
+      this.#voterChanges.keep(this.#leader, this.#configuration!, this.#history.last)
       return
     }
     // What is certain is not waited for. All others are told at the same time: how far each was at the last tick would
@@ -325,14 +311,12 @@ export class Replica {
    * for that: call it again.
    */
   offerSnapshot(index: number, first: Uint8Array): boolean {
-    const known = this.#configurations.findLast((each) => each.index <= index)
-    const began = this.#begins.findLast((each) => each.index <= index)
-    if (known === undefined || began === undefined) {
+    const head = this.#marks.at(index)
+    if (head === undefined) {
       this.#asksForSnapshot = false
       this.#snapshots.drop()
       return false
     }
-    const head = { index, term: began.term, configuration: known.configuration }
     const parts = this.#snapshots.offerParts(head, first)
     if (parts === undefined) return true
     this.#asksForSnapshot = false
@@ -525,8 +509,7 @@ export class Replica {
 
   #begun(index: number, term: number): void {
     this.#beginTerm = term
-    this.#begins.push({ index, term })
-    if (this.#begins.length > KEPT) this.#begins.shift()
+    this.#marks.begun(index, term)
     const number = proposerOf(term)
     this.#leaderId = this.#configuration?.voters.find((voter) => voter.number === number)?.id
     this.#leaderlessTicks = 0
@@ -537,8 +520,7 @@ export class Replica {
   #configure(index: number, configuration: Configuration): void {
     this.#configuration = configuration
     this.#connections.memory.version = configuration.version
-    this.#configurations.push({ index, configuration })
-    if (this.#configurations.length > KEPT) this.#configurations.shift()
+    this.#marks.configured(index, configuration)
     trace.publish(TraceLevel.Info, 'configuration', () => ({ replica: this.id, index, version: configuration.version }))
   }
 
@@ -775,74 +757,8 @@ export class Replica {
       leader.lookAgain()
     }
     leader.progressed()
-    this.#countAbsent()
-    this.#keepVoters(leader)
-  }
-
-  /** Replace voters that have ended, one at a time. */
-  #keepVoters(leader: Proposer): void {
-    const configuration = this.#configuration!
-    const { voters } = configuration
-    const { votersWanted } = this.#options
-    if (!leader.isReady) return
-    const isGone = ({ id }: Voter): boolean =>
-      this.#connections.isDead(id) || this.#connections.isLeaving(id) || this.#isAbsent(id)
-    const isPatient = ({ id }: Voter): boolean => this.#connections.waitsToLeave(id)
-    const gone =
-      voters.find((voter) => isGone(voter) && !isPatient(voter)) ??
-      this.#surplus(voters) ??
-      voters.find((voter) => voters.length > votersWanted && isPatient(voter))
-    const living = voters.filter((voter) => !isGone(voter))
-    // One that has ended may look as if it lived until its connection breaks. As a voter it would be missing.
-    const learners = [...leader.acceptors.values()].filter(
-      ({ id, isHeld, counted }) =>
-        isHeld &&
-        this.#connections.isFresh(id) &&
-        !this.#connections.isLeaving(id) &&
-        counted >= this.#history.last - this.#options.settings.ahead &&
-        !voters.some((voter) => voter.id === id),
-    )
-    // One that has ended counts as long as it votes. A replica that takes its place beside it may have ended, too, and
-    // then two of four are left. What is on a disk may come back.
-    const isLost = ({ id }: Voter): boolean => this.#connections.isDead(id) || this.#isAbsent(id)
-    const lost = this.#durable === undefined && voters.length > 2 ? voters.find(isLost) : undefined
-    if (lost !== undefined) {
-      leader.reconfigure(withoutVoter(configuration, lost.id))
-      return
-    }
-    const missing = votersWanted - living.length
-    // Two voters are worse than one: either may end it. So a founder waits until all are there.
-    const isEnough = voters.length === 1 ? learners.length >= missing : learners.length > 0
-    if (missing > 0 && isEnough) {
-      const chosen = learners.slice(0, voters.length === 1 ? missing : 1)
-      leader.reconfigure(
-        withVoters(
-          configuration,
-          chosen.map(({ id }) => id),
-          NUMBERS,
-        ),
-      )
-    } else if (gone !== undefined && (this.#durable === undefined || voters.length > votersWanted))
-      leader.reconfigure(withoutVoter(configuration, gone.id))
-  }
-
-  /** Its process ended before this one came, perhaps with all others, and its journal is lost. */
-  #isAbsent(id: number): boolean {
-    return (this.#absentTicks.get(id) ?? 0) > ABSENT_TICKS
-  }
-
-  #countAbsent(): void {
-    for (const { id } of this.#configuration?.voters ?? []) {
-      if (id === this.id || this.#connections.get(id) !== undefined) this.#absentTicks.delete(id)
-      else this.#absentTicks.set(id, (this.#absentTicks.get(id) ?? 0) + 1)
-    }
-  }
-
-  /** Of those with journals, one that was replaced may have come back before it was removed. */
-  #surplus(voters: readonly Voter[]): Voter | undefined {
-    if (this.#durable === undefined || voters.length <= this.#options.votersWanted) return undefined
-    const others = voters.filter(({ id }) => id !== this.id)
-    return others.findLast(({ id }) => !this.#connections.isAlive(id)) ?? others.at(-1)
+    this.#voterChanges.countAbsent(this.#configuration!)
+    this.#voterChanges.keep(leader, this.#configuration!, this.#history.last)
   }
 
   #tryToLeave(): void {
@@ -891,23 +807,10 @@ export class Replica {
     trace.publish(TraceLevel.Info, 'stepped down', () => ({ replica: this.id, term: leader.term, why }))
     leader.end()
     this.#leader = undefined
-    this.#absentTicks.clear()
+    this.#voterChanges.forgetAbsent()
     this.#connections.memory.leads = 0
     this.#connections.memory.left = leader.term
     this.#leaderlessTicks = 0
     this.#hasNews = true
   }
-}
-
-const NOTHING = new Uint8Array()
-/** What a replica says of its leaving, if not that it leaves. */
-const LEAVES_NOT = Uint8Array.of(0)
-const LEAVES_ONCE_REPLACED = Uint8Array.of(1)
-
-function numbers(...values: readonly number[]): Uint8Array {
-  return new Uint8Array(Float64Array.from(values).buffer)
-}
-
-function numberAt(bytes: Uint8Array, offset: number): number {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getFloat64(offset, true)
 }

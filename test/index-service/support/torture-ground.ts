@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
 import type { Machines } from '../../support/machines.ts'
 import { RankProcess } from '../../support/rank-process.ts'
 import type { SmallDisks } from '../../support/small-disks.ts'
@@ -65,15 +64,4 @@ export class TortureGround {
     this.#started.push(started)
     return started
   }
-}
-
-/** To the program itself, which may run under others. */
-export function signalTo(started: RankProcess, signal: 'SIGSTOP' | 'SIGCONT'): void {
-  let processId = started.processId
-  for (;;) {
-    const [child] = readFileSync(`/proc/${processId}/task/${processId}/children`, 'utf8').trim().split(' ')
-    if (child === undefined || child === '') break
-    processId = Number(child)
-  }
-  process.kill(processId, signal)
 }

@@ -6,9 +6,10 @@ import { Random } from '../../../src/runtime/index.ts'
 import { assertLinearizable } from '../../consensus/histories.ts'
 import type { Machines } from '../../support/machines.ts'
 import type { RankProcess } from '../../support/rank-process.ts'
+import { signalTo } from '../../support/signal-to.ts'
 import type { SmallDisks } from '../../support/small-disks.ts'
 import { loadCallsOf, unlinearizableParts } from './load-calls.ts'
-import { signalTo, TortureGround } from './torture-ground.ts'
+import { TortureGround } from './torture-ground.ts'
 
 const nodeFixture = new URL('../fixtures/index-process.js', import.meta.url)
 const loadFixture = new URL('../fixtures/load-process.js', import.meta.url)

@@ -525,8 +525,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'snapshot one too new',
     breaks: 'an entry is missing between snapshot and log',
-    find: '\t\tconst head = {\n\t\t\tindex,\n\t\t\tterm: began.term,',
-    replace: '\t\tconst head = {\n\t\t\tindex: index + 1,\n\t\t\tterm: began.term,',
+    find: '\t\treturn {\n\t\t\tindex,\n\t\t\tterm: began.term,',
+    replace: '\t\treturn {\n\t\t\tindex: index + 1,\n\t\t\tterm: began.term,',
   },
   {
     name: 'snapshot without voters',
@@ -557,8 +557,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'snapshot one too old',
     breaks: 'an entry is applied twice',
-    find: '\t\tconst head = {\n\t\t\tindex,\n\t\t\tterm: began.term,',
-    replace: '\t\tconst head = {\n\t\t\tindex: index - 1,\n\t\t\tterm: began.term,',
+    find: '\t\treturn {\n\t\t\tindex,\n\t\t\tterm: began.term,',
+    replace: '\t\treturn {\n\t\t\tindex: index - 1,\n\t\t\tterm: began.term,',
   },
   {
     name: 'snapshot over newer entries',
