@@ -4,5 +4,5 @@ import { json } from './json.ts'
 import { number } from './number.ts'
 import { structured } from './structured.ts'
 
-/** The codecs of this package. One is added here, and is then known by its name where structures and options are checked. */
+/** The codecs of this package. One that is added here is known where structures and options are checked. */
 export const builtInCodecs: readonly Codec<unknown>[] = [structured, json, number, bytes]

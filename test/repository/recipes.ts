@@ -10,7 +10,7 @@ export interface Entry {
 export interface Recipe {
   readonly folder: string
   readonly entries: readonly Entry[]
-  /** What then has to pass. */
+  /** What then has to pass. Tests of the recipe's own are named `.recipe.ts`, so that only its copy of the tree runs them. */
   readonly tests: readonly { readonly file: string; readonly pattern?: string }[]
 }
 
@@ -20,7 +20,7 @@ const change = (file: string, at: string, line: string): Entry => ({ file, at, s
 const structure: Recipe = {
   folder: 'structure',
   tests: [
-    { file: 'test/structures/high-mark.test.ts' },
+    { file: 'test/structures/high-mark.recipe.ts' },
     { file: 'test/structures/checking/whole.test.ts', pattern: 'high mark' },
   ],
   entries: [
@@ -147,7 +147,7 @@ const collective: Recipe = {
 
 const codec: Recipe = {
   folder: 'codec',
-  tests: [{ file: 'test/codecs/text.test.ts' }],
+  tests: [{ file: 'test/codecs/text.recipe.ts' }],
   entries: [
     enter(
       'src/codecs/built-in-codecs.ts',
@@ -175,7 +175,7 @@ const codec: Recipe = {
 
 const provider: Recipe = {
   folder: 'provider',
-  tests: [{ file: 'test/providers/shelf.test.ts' }],
+  tests: [{ file: 'test/providers/shelf.recipe.ts' }],
   entries: [
     enter(
       'src/providers/registry.ts',
@@ -192,7 +192,7 @@ const provider: Recipe = {
 
 const protocol: Recipe = {
   folder: 'coherence-protocol',
-  tests: [{ file: 'test/dsm/coherence/single.test.ts' }],
+  tests: [{ file: 'test/dsm/coherence/single.recipe.ts' }],
   entries: [
     enter(
       'src/dsm/coherence/known-protocols.ts',
