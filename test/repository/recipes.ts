@@ -6,11 +6,11 @@ export interface Entry {
   readonly lines: readonly string[]
 }
 
-/** What CONTRIBUTING says of adding something, carried out: files of a folder below `recipes/`, and entries elsewhere. */
+/** What CONTRIBUTING says of adding something: files of a folder below `recipes/`, and entries elsewhere. */
 export interface Recipe {
   readonly folder: string
   readonly entries: readonly Entry[]
-  /** What then has to pass. Tests of the recipe's own are named `.recipe.ts`, so that only its copy of the tree runs them. */
+  /** What then has to pass. A recipe's own are named `.recipe.ts`: the runner of this tree leaves them out. */
   readonly tests: readonly { readonly file: string; readonly pattern?: string }[]
 }
 
