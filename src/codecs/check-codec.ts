@@ -1,4 +1,5 @@
 import { ArgumentError, shown } from '../native/index.ts'
+import { builtInCodecs } from './built-in-codecs.ts'
 import type { Codec } from './codec.ts'
 
 const CODEC_NAME_MAX = 64
@@ -9,6 +10,7 @@ export function checkCodec(codec: unknown): asserts codec is Codec<unknown> {
   const isNamed = typeof name === 'string' && name.length > 0 && name.length <= CODEC_NAME_MAX
   if (isNamed && typeof encode === 'function' && typeof decode === 'function') return
   const own = `an object with encode, decode and a name of 1 to ${CODEC_NAME_MAX} characters`
-  const why = `options.codec must be structured, json, number or bytes, which 'aether-dsm/structures' exports, or ${own}; not ${shown(codec)}`
+  const names = builtInCodecs.map(({ name: known }) => known).join(', ')
+  const why = `options.codec must be one of ${names}, which 'aether-dsm/structures' exports, or ${own}; not ${shown(codec)}`
   throw new ArgumentError('options.codec', why)
 }

@@ -46,3 +46,10 @@ function finish(value: number): number {
   hash = Math.imul(hash, 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0
 }
+
+/** FNV-1a over UTF-16 units, 32 bits. Source: Fowler, Noll and Vo. */
+export function hashText(text: string, basis = 0x811c9dc5): number {
+  let hash = basis
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash >>> 0
+}

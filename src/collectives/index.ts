@@ -10,7 +10,7 @@ export { type CollectiveOptions, checkCollective } from './collective-options.ts
 export { Collectives } from './collectives.ts'
 export type { ElementArray, ElementOf } from './element-kind.ts'
 export type { CustomOperation, Kernel, Operation } from './operation.ts'
-export { hashText, type Plan, PlanCache } from './plan.ts'
+export { type Plan, PlanCache } from './plan.ts'
 export type { RunMemory } from './run-memory.ts'
 export type { BufferName, Range } from './schedule.ts'
 export type { Shape } from './shape.ts'

@@ -1,3 +1,4 @@
+import { hashText } from '../codecs/index.ts'
 import { type CollectiveMeter, collectiveMeter } from './collective-meter.ts'
 import type { ElementKind } from './element-kind.ts'
 import type { Schedule } from './schedule.ts'
@@ -28,13 +29,6 @@ export function planOf(call: string, kind: ElementKind, schedule: Schedule, coll
     }
   }
   return { schedule, kind, call, signature: hashText(call), sends, receives, meter: collectiveMeter(collective) }
-}
-
-/** FNV-1a over UTF-16 units, 32 bits. Source: Fowler, Noll and Vo. */
-export function hashText(text: string, basis = 0x811c9dc5): number {
-  let hash = basis
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return hash >>> 0
 }
 
 /** How many plans a group keeps: programs that compute call the same few again and again. */

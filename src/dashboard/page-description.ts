@@ -1,11 +1,12 @@
-import { EventKind, messageKindName, type Protocol, type ReadEvent } from '../dsm/index.ts'
+import { adviceOnPage, EventKind, messageKindName, type Protocol, type ReadEvent } from '../dsm/index.ts'
 import type { EventStore } from './event-store.ts'
-import { describeAdvice } from './page-advice.ts'
 import type { RegionSight } from './region-sight.ts'
-import type { PageEventFrame, PageFrame } from './wire.ts'
+import type { PageAdviceFrame, PageEventFrame, PageFrame } from './wire.ts'
 
 /** The maximum number of events reported for one page. */
 export const HISTORY_MAX = 240
+/** The maximum number of ranges reported for one rank. */
+const RANGES_MAX = 256
 
 const whats: Readonly<Record<number, PageEventFrame['what']>> = {
   [EventKind.Wanted]: 'wanted',
@@ -79,4 +80,17 @@ function textOf({ what, before, after, bytes, tookNs }: ReadEvent, protocol: Pro
 /** Events have a state's number + 1. 0 means that nothing was known of the page. */
 function stateName(states: Readonly<Record<string, unknown>>, number: number): string {
   return number === 0 ? '–' : (Object.keys(states)[number - 1] ?? '?')
+}
+
+/** Why a page bounces, from what the ranks of this machine saw; undefined if it does not, or the adviser is off. */
+function describeAdvice({ at, facts }: RegionSight, page: number): PageAdviceFrame | undefined {
+  const shown = [...at].map(([rank, { journal, region }]) => [rank, journal.advice(region)] as const)
+  const advice = adviceOnPage({ name: facts.name, size: facts.size, pageSize: facts.pageBytes }, page, shown)
+  if (advice === undefined) return undefined
+  const { kind, moves, finding, remedy, lengthBytes, readers, writers } = advice
+  const told = writers.map(({ rank, ranges }) => ({
+    rank,
+    ranges: ranges.slice(0, RANGES_MAX).map(({ begin, end }) => [begin, end] as const),
+  }))
+  return { kind, moves, finding, remedy, lengthBytes, readers, writers: told }
 }

@@ -15,8 +15,9 @@ import { RegionBacking } from './region-backing.ts'
 import type { HeldRegion, RegionDirectory } from './region-directory.ts'
 import type { RegionHost } from './region-host.ts'
 import type { RegionAccess, RegionRequest } from './region-request.ts'
-import { alignUp, bookName } from './region-table.ts'
+import { bookName } from './region-table.ts'
 import { RegionWindow } from './region-window.ts'
+import { alignUp } from './size.ts'
 import { WindowSet } from './window-set.ts'
 
 const PAGE_BYTES = 4096

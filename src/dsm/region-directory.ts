@@ -7,8 +7,8 @@ import { COHERENCE_NUMBERS, coherenceOf } from './coherence.ts'
 import { MemoryExhaustedError, RegionError } from './errors.ts'
 import type { Placement } from './placement.ts'
 import type { RegionRequest } from './region-request.ts'
-import { alignUp, type Extent, isHiddenName, type RegionEntry, RegionState, RegionTable } from './region-table.ts'
-import { formatSize } from './size.ts'
+import { type Extent, isHiddenName, type RegionEntry, RegionState, RegionTable } from './region-table.ts'
+import { alignUp, formatSize } from './size.ts'
 
 const PAGE_BYTES = 4096
 /** fallocate(2) starts over when a signal comes, so memory is requested in pieces. */

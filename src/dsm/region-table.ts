@@ -1,4 +1,5 @@
 import { DIRECTORY_ENTRY_BYTES, DIRECTORY_OFFSET, EXTENTS_OFFSET, REGIONS_MAX } from '../cluster/index.ts'
+import { alignUp } from './size.ts'
 
 /** Names of regions cannot contain this character: regions with it in their name are hidden. */
 const HIDDEN = '\u0001'
@@ -176,9 +177,4 @@ export class RegionTable {
   #nameBytes(index: number): Uint8Array {
     return new Uint8Array(this.#control, DIRECTORY_OFFSET + index * DIRECTORY_ENTRY_BYTES + NAME_OFFSET, NAME_BYTES_MAX)
   }
-}
-
-/** The next multiple of `unit`. */
-export function alignUp(value: number, unit: number): number {
-  return Math.ceil(value / unit) * unit
 }

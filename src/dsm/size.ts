@@ -42,3 +42,8 @@ function unitHint(unit: string): string {
   const hint = binary === undefined ? '' : `; did you mean ${binary}?`
   return `${shown(unit)} is not a known unit (B, KiB, MiB, GiB, TiB)${hint}`
 }
+
+/** The next multiple of `unit`. */
+export function alignUp(value: number, unit: number): number {
+  return Math.ceil(value / unit) * unit
+}

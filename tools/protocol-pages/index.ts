@@ -7,4 +7,4 @@
  * console.log(protocolPage(mesi))
  * ```
  */
-export { protocolPage, wordless } from './page.ts'
+export { protocolPage } from './page.ts'

@@ -1,6 +1,11 @@
-import type { Protocol } from 'aether-dsm/internal/dsm'
+import {
+  cacheActionWords,
+  cacheEventWords,
+  directoryActionWords,
+  directoryEventWords,
+  type Protocol,
+} from 'aether-dsm/internal/dsm'
 import { type ShownTable, stateDiagram } from './diagram.ts'
-import { cacheActionWords, cacheEventWords, directoryActionWords, directoryEventWords } from './words.ts'
 
 /** The page of documentation of a protocol, in Markdown. Made from its tables alone, so the two cannot differ. */
 export function protocolPage(protocol: Protocol): string {
@@ -89,23 +94,6 @@ ${markdownTable(
   ['action', 'what is done'],
   usedActions.map((action) => [action, actions[action]!]),
 )}`
-}
-
-/** Names in a table that the page has no words for. */
-export function wordless(protocol: Protocol): string[] {
-  const sides: readonly [ShownTable, Readonly<Record<string, string>>, Readonly<Record<string, string>>][] = [
-    [protocol.cache, cacheEventWords, cacheActionWords],
-    [protocol.directory, directoryEventWords, directoryActionWords],
-  ]
-  const names = sides.flatMap(([table, events, actions]) =>
-    Object.values(table.states).flatMap(({ on }) =>
-      Object.entries(on).flatMap(([event, cell]) => [
-        ...(event in events ? [] : [event]),
-        ...(cell?.actions.filter((action) => !(action in actions)) ?? []),
-      ]),
-    ),
-  )
-  return [...new Set(names)]
 }
 
 const code = (text: string): string => `\`${text}\``

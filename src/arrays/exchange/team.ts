@@ -1,5 +1,6 @@
 import { MemberEndedError, ranksInWords } from '../../cluster/index.ts'
-import { type Collectives, type ElementArray, hashText } from '../../collectives/index.ts'
+import { hashText } from '../../codecs/index.ts'
+import type { Collectives, ElementArray } from '../../collectives/index.ts'
 import { CollectiveError } from '../../messaging/index.ts'
 import { type Block, blockOver, isContiguous, sizeOf } from '../blocks/block.ts'
 import { copyInto } from '../blocks/copying.ts'

@@ -1,3 +1,5 @@
+import { alignUp } from '../size.ts'
+
 /** What is asked for. */
 export interface AllocationRequest {
   readonly lengthBytes: number
@@ -80,8 +82,4 @@ export class Allocations {
     this.#records.splice(index, 0, record)
     return { kind: 'allocated', record, created: true }
   }
-}
-
-function alignUp(offsetBytes: number, alignBytes: number): number {
-  return Math.ceil(offsetBytes / alignBytes) * alignBytes
 }

@@ -24,7 +24,14 @@ export {
   refusalOf,
 } from './message.ts'
 export type { Protocol, Right } from './protocol.ts'
-export { cacheEvents, directoryEvents } from './protocol.ts'
+export {
+  cacheActionWords,
+  cacheEvents,
+  cacheEventWords,
+  directoryActionWords,
+  directoryEvents,
+  directoryEventWords,
+} from './protocol.ts'
 export { directory } from './protocols/directory.ts'
 export { mesi } from './protocols/mesi.ts'
 

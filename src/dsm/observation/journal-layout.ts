@@ -1,4 +1,5 @@
 import { cacheEvents, directoryEvents } from '../coherence/index.ts'
+import { alignUp } from '../size.ts'
 
 /**
  * What an agent shows of its coherent regions while a watcher is there: a memory object of its own, which only it
@@ -167,18 +168,14 @@ const MEMORY_PAGE = 4096
 
 /** Where the entries of a map begin, from the start of the map. */
 export function entriesOffset(pages: number): number {
-  return roundUp(blocksOf(pages) * 4)
+  return alignUp(blocksOf(pages) * 4, MEMORY_PAGE)
 }
 
 /** Length of a map. */
 export function mapBytes(pages: number): number {
-  return entriesOffset(pages) + roundUp(pages * PAGE_ENTRY_BYTES) + ADVICE_BYTES
+  return entriesOffset(pages) + alignUp(pages * PAGE_ENTRY_BYTES, MEMORY_PAGE) + ADVICE_BYTES
 }
 
 export function blocksOf(pages: number): number {
   return Math.ceil(pages / PAGES_PER_BLOCK)
-}
-
-function roundUp(bytes: number): number {
-  return Math.ceil(bytes / MEMORY_PAGE) * MEMORY_PAGE
 }

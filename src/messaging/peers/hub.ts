@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { hashText } from '../../collectives/index.ts'
+import { hashText } from '../../codecs/index.ts'
 import { ArgumentError, ClosedError, native, TimeoutError } from '../../native/index.ts'
 import { type WaitDescription, WatchedWait, watchWaits } from '../../profiling/index.ts'
 import { LookBudget } from '../../runtime/index.ts'

@@ -1,5 +1,5 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { CommandFault } from '../../index-service/index.ts'
-import { hashOf, hasPassword } from './passwords.ts'
 import { type Refused, Selector, type Wish } from './selector.ts'
 
 /** What a refusal is about, from the least to the most that was allowed before it. */
@@ -177,4 +177,17 @@ function checkedHash(hash: string): string {
   throw new CommandFault(
     'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters',
   )
+}
+
+/** A password as users keep it: SHA-256, in hexadecimal. Text is latin1. */
+function hashOf(password: string): string {
+  return createHash('sha256').update(Buffer.from(password, 'latin1')).digest('hex')
+}
+
+/** It takes as long whether they are equal or not, and wherever they differ. */
+function hasPassword(hashes: ReadonlySet<string>, password: string): boolean {
+  const given = Buffer.from(hashOf(password))
+  let isOne = false
+  for (const hash of hashes) if (timingSafeEqual(Buffer.from(hash), given)) isOne = true
+  return isOne
 }

@@ -5,12 +5,6 @@ import type { HomeMemory } from './heap/home-memory.ts'
 import { CompareExchangeCommand } from './memory/command.ts'
 import type { Promised } from './memory/promised.ts'
 import type { GroupBell } from './waiting/group-bell.ts'
-import { waitingRanksBytes } from './waiting/waiting-ranks.ts'
-
-/** Bytes of a flag's body: its word, and the marks of the waiters. */
-export function flagBytes(ranks: number): number {
-  return 8 + waitingRanksBytes(ranks)
-}
 
 /**
  * A flag, up or down, the same for all ranks of a group; as {@link Flag} on one machine. It is one word that is 0 or 1.

@@ -15,7 +15,7 @@ import { checkPermits, type SemaphoreOptions } from '../semaphore.ts'
 import { codecParameter } from '../values/codec-parameter.ts'
 import type { ValueSettings } from '../values/value-settings.ts'
 import { COUNTER_BYTES, GroupCounter } from './counter.ts'
-import { flagBytes, GroupFlag } from './flag.ts'
+import { GroupFlag } from './flag.ts'
 import type { HomeMemory } from './heap/home-memory.ts'
 import { zeros } from './heap/names.ts'
 import { HomeStructures } from './home-structures.ts'
@@ -25,10 +25,10 @@ import { GroupQueue } from './list/queue.ts'
 import { SEGMENT_BYTES } from './list/queue-segment.ts'
 import { GroupStack } from './list/stack.ts'
 import { GroupStackCore, stackBytes } from './list/stack-core.ts'
-import { GroupLeader, leaderBytes } from './locks/leader.ts'
-import { GroupMutex, mutexBytes } from './locks/mutex.ts'
-import { GroupOnce, onceBytes } from './locks/once.ts'
-import { GroupSemaphore, semaphoreBytes } from './locks/semaphore.ts'
+import { GroupLeader } from './locks/leader.ts'
+import { GroupMutex } from './locks/mutex.ts'
+import { GroupOnce } from './locks/once.ts'
+import { GroupSemaphore } from './locks/semaphore.ts'
 import { GROUP_LOG_CAPACITY_MAX } from './log/body.ts'
 import { GroupChannel } from './log/group-channel.ts'
 import { GroupLog } from './log/group-log.ts'
@@ -46,6 +46,7 @@ import { CELL_BYTES, GroupCell } from './rcu/group-cell.ts'
 import { GroupRcu } from './rcu/group-rcu.ts'
 import { GroupSequence, SEQUENCE_BYTES } from './sequence.ts'
 import { Bells } from './waiting/bells.ts'
+import { awaitedWordsBytes } from './waiting/waiting-ranks.ts'
 
 /** A structure that was found: its home, the memory there, and where its body is. */
 interface Opened {
@@ -122,24 +123,24 @@ export class GroupStructures implements AsyncDisposable {
 
   /** The flag `name`, down if it is new. */
   async flag(name: string): Promise<GroupFlag> {
-    const { memory, offset } = await this.#open('flag', name, flagBytes(this.#group.ranks))
+    const { memory, offset } = await this.#open('flag', name, awaitedWordsBytes(1, this.#group.ranks))
     return new GroupFlag(name, memory, offset)
   }
 
   async once(name: string): Promise<GroupOnce> {
-    const { memory, offset } = await this.#open('once', name, onceBytes(this.#group.ranks))
+    const { memory, offset } = await this.#open('once', name, awaitedWordsBytes(1, this.#group.ranks))
     return new GroupOnce(name, memory, offset)
   }
 
   async mutex(name: string): Promise<GroupMutex> {
-    const { memory, offset } = await this.#open('mutex', name, mutexBytes(this.#group.ranks))
+    const { memory, offset } = await this.#open('mutex', name, awaitedWordsBytes(1, this.#group.ranks))
     return new GroupMutex(name, memory, offset)
   }
 
   /** A semaphore of 1 to 4096 permits. */
   async semaphore(name: string, options: SemaphoreOptions): Promise<GroupSemaphore> {
     const permits = checkPermits(options)
-    const { memory, offset } = await this.#open('semaphore', name, semaphoreBytes(permits, this.#group.ranks), [
+    const { memory, offset } = await this.#open('semaphore', name, awaitedWordsBytes(permits, this.#group.ranks), [
       fixed('permits', permits),
     ])
     return new GroupSemaphore(name, memory, offset, permits)
@@ -155,7 +156,7 @@ export class GroupStructures implements AsyncDisposable {
   /** The leader election `name`; the default lease is 5 s. */
   async leader(name: string, options?: LeaderOptions): Promise<GroupLeader> {
     const leaseMs = checkLease(options) ?? LEASE_MS
-    const { memory, offset } = await this.#open('leader', name, leaderBytes(this.#group.ranks), [
+    const { memory, offset } = await this.#open('leader', name, awaitedWordsBytes(1, this.#group.ranks), [
       fixed('leaseMs', leaseMs),
     ])
     return new GroupLeader(name, memory, offset, leaseMs)

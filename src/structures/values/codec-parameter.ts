@@ -1,4 +1,4 @@
-import { bytes, type Codec, checkCodec, hashBytes, json, number, structured } from '../../codecs/index.ts'
+import { builtInCodecs, type Codec, checkCodec, hashBytes } from '../../codecs/index.ts'
 import { fixed, type Parameter } from '../parameter.ts'
 
 /**
@@ -11,7 +11,7 @@ function codecNumber(codec: object): number {
   return hashBytes(name, name.length, 1)
 }
 
-const known = new Map([structured, json, number, bytes].map((codec) => [codecNumber(codec), codec as Codec<unknown>]))
+const known = new Map(builtInCodecs.map((codec) => [codecNumber(codec), codec]))
 
 /** The codec of this package with this number; undefined for others. */
 export function knownCodec(codec: number): Codec<unknown> | undefined {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { protocols } from '../../../src/dsm/index.ts'
-import { protocolPage, wordless } from '../../../tools/protocol-pages/index.ts'
+import { protocolPage } from '../../../tools/protocol-pages/index.ts'
 import { root } from '../../repository/checkout.ts'
 
 const folder = join(root, 'docs/protocols')
@@ -15,10 +15,6 @@ test('every protocol has a page, and no other has one', () => {
 for (const protocol of protocols.values()) {
   test(`the page of ${protocol.name} is what its tables say ('npm run docs' writes it)`, () => {
     assert.equal(readFileSync(join(folder, `${protocol.name}.md`), 'utf8'), protocolPage(protocol))
-  })
-
-  test(`every event and action of ${protocol.name} has words (tools/protocol-pages/words.ts)`, () => {
-    assert.deepEqual(wordless(protocol), [])
   })
 
   test(`the page of ${protocol.name} has a row for each cell and an arrow for each change of state`, () => {

@@ -3,7 +3,7 @@ import { must } from '../../../structures/index.ts'
 import {
   bucketOf,
   EntryOffset,
-  hashText,
+  hashName,
   SEGMENT_BUCKETS,
   SEGMENT_BYTES,
   SMALL_MAX,
@@ -29,7 +29,7 @@ export function checkTable(blocks: CheckedBlocks, table: number, payloadBytes: n
     const bytes = memory.bytes.subarray(entry + begin, entry + begin + length)
     const key = bytes.toString()
     // What could not be written as UTF-8 has the hash of what it was before.
-    const isSound = hashText(key) === memory.word(entry + EntryOffset.Hash) || key.includes('\ufffd')
+    const isSound = hashName(key) === memory.word(entry + EntryOffset.Hash) || key.includes('\ufffd')
     must(isSound && isUtf8(bytes), 'the hash of an entry is not that of its key')
     keys.push(key)
     previous = entry

@@ -20,7 +20,7 @@ import {
 import { BlockAllocator } from './block-allocator.ts'
 import { BELL_STRIDE_BYTES, BELLS, HeaderOffset, STORE_BYTES_MAX, STORE_BYTES_MIN } from './layout.ts'
 import { OrderedSets } from './ordered-sets.ts'
-import { hashText, Tables } from './tables.ts'
+import { hashName, Tables } from './tables.ts'
 import { Texts } from './texts.ts'
 import { UndoMemory } from './undo-memory.ts'
 
@@ -229,7 +229,7 @@ export class Store {
 
 function bellOf(waiter: Waiter, queue: string): number {
   const half = BELLS / 2
-  return ((hashText(queue) >>> 0) % half) + (waiter === 'jobs' ? 0 : half)
+  return ((hashName(queue) >>> 0) % half) + (waiter === 'jobs' ? 0 : half)
 }
 
 function bellOffset(bell: number): number {

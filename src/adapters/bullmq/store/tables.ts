@@ -1,3 +1,4 @@
+import { hashText } from '../../../codecs/index.ts'
 import type { BlockAllocator } from './block-allocator.ts'
 import type { Texts } from './texts.ts'
 import type { UndoMemory } from './undo-memory.ts'
@@ -38,7 +39,7 @@ export class Tables {
 
   /** The entry `key`; 0 if it is not there. `payloadBytes` as it was added with. */
   find(table: number, key: string, payloadBytes: number): number {
-    const hash = hashText(key)
+    const hash = hashName(key)
     const buckets = this.#memory.word(table + TableOffset.Buckets)
     const small = buckets === 0
     const link = small ? EntryOffset.Next : EntryOffset.Chain
@@ -58,7 +59,7 @@ export class Tables {
     const last = memory.word(table + TableOffset.Last)
     memory.freshZeros(entry, EntryOffset.Payload + payloadBytes)
     memory.freshWord(entry + EntryOffset.Previous, last)
-    memory.freshWord(entry + EntryOffset.Hash, hashText(key))
+    memory.freshWord(entry + EntryOffset.Hash, hashName(key))
     memory.freshWord(entry + EntryOffset.KeyLength, keyLength)
     this.#texts.write(entry + EntryOffset.Payload + payloadBytes, key, keyLength)
     memory.setWord(last === 0 ? table + TableOffset.First : last + EntryOffset.Next, entry)
@@ -210,10 +211,9 @@ export function bucketOf(hash: number, buckets: number): number {
   return wide < buckets ? wide : wide - size
 }
 
-/** FNV-1a over the characters, then mixed: tables take the lowest bits. */
-export function hashText(text: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  return hash ^ (hash >>> 13)
+/** Mixed once more: tables take the lowest bits. */
+export function hashName(text: string): number {
+  const hash = hashText(text)
+  const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return mixed ^ (mixed >>> 13)
 }

@@ -37,409 +37,166 @@
  * Rights follow the tokens; states say what a node waits for: _A home has asked, answers are missing; _P asks
  * persistently.
  */
-import type { CacheRow, DirectoryRow, Protocol } from '../protocol.ts'
-import { to } from './cell.ts'
+import type { Protocol } from '../protocol.ts'
+import { type CacheTransition, cacheTable, directoryTable, idle, on, resting, stay, waiting } from './table.ts'
 
-type CacheState =
-  | 'I'
-  | 'S'
-  | 'O'
-  | 'M'
-  | 'IS'
-  | 'IM'
-  | 'SM'
-  | 'OM'
-  | 'IS_A'
-  | 'IM_A'
-  | 'SM_A'
-  | 'IS_P'
-  | 'IM_P'
-  | 'SM_P'
-  | 'OI_A'
-  | 'EI_A'
-
-type Row = CacheRow<CacheState>
-type HomeRow = DirectoryRow<'H'>
-
-/** The end of an earlier persistent request is being acknowledged; nothing waits for that. */
-const closing = (state: CacheState): Row['on'] => ({ AckMore: to(state), AckLast: to(state) })
-
-/** Nothing is mapped: tokens go to the node that asks first. */
-const giveWay = (state: CacheState): Row['on'] => ({
-  StarvingShared: to(state, 'yieldOwner'),
-  StarvingSharedLast: to(state, 'yieldAll'),
-  StarvingModified: to(state, 'yieldAll'),
-})
-
-/** Home serves others before us. */
-const answerQuestions = (state: CacheState): Row['on'] => ({
-  ForwardShared: to(state, 'answerShared'),
-  ForwardSharedLast: to(state, 'answerAll'),
-  ForwardModified: to(state, 'answerAll'),
-  ForwardMiss: to(state, 'answerNothing'),
-})
-
-const I: Row = {
-  describe:
+const states = {
+  I: resting(
+    'none',
+    'none',
     'Nothing is mapped here. There may be tokens, and bytes if a request was refused while they came; any node that asks gets them.',
-  transient: false,
-  right: 'none',
-  worth: 'none',
-  on: {
-    Load: to('IS', 'requestShared'),
-    Store: to('IM', 'requestModified'),
-    Evict: to('EI_A', 'returnTokens'),
-    EvictOwner: to('OI_A', 'offerTokens'),
-    EvictNothing: to('I', 'evicted'),
-    TokensBare: to('I'),
-    TokensShared: to('S'),
-    TokensOwner: to('O'),
-    TokensAll: to('M'),
-    ...answerQuestions('I'),
-    ...giveWay('I'),
-    ...closing('I'),
-  },
+  ),
+  S: resting('read', 'clean', 'Reads: a token and the bytes.'),
+  O: resting('read', 'dirty', 'Reads and answers for the bytes: the owner token, but not every token.'),
+  M: resting('write', 'dirty', 'Writes: every token.'),
+  IS: waiting(
+    'none',
+    'none',
+    'Wants to read; has asked home, or will when the end of its persistent request is acknowledged by all.',
+  ),
+  IM: waiting(
+    'none',
+    'none',
+    'Wants to write; has asked home, or will when the end of its persistent request is acknowledged by all.',
+  ),
+  SM: waiting(
+    'read',
+    'clean',
+    'Reads, wants to write; has asked home, or will when the end of its persistent request is acknowledged.',
+  ),
+  OM: waiting('read', 'dirty', 'Reads and answers for the bytes, wants to write; has asked home, or will.'),
+  IS_A: waiting('none', 'none', 'Wants to read; home has asked on its behalf, the answer is missing.'),
+  IM_A: waiting('none', 'none', 'Wants to write; home has asked on its behalf, answers are missing.'),
+  SM_A: waiting('read', 'dirty', 'Reads, wants to write; home has asked on its behalf, answers are missing.'),
+  IS_P: waiting('none', 'none', 'Starves for reading: asks every node persistently, or waits for its turn to.'),
+  IM_P: waiting('none', 'none', 'Starves for writing: asks every node persistently, or waits for its turn to.'),
+  SM_P: waiting('read', 'dirty', 'Reads, starves for writing: asks every node persistently, or waits for its turn to.'),
+  OI_A: waiting(
+    'none',
+    'dirty',
+    'Evicts a copy with the owner token; waits for home to say where the bytes go, and answers until then.',
+  ),
+  EI_A: waiting('none', 'none', 'Has sent its tokens home; waits for home to acknowledge.'),
 }
 
-const S: Row = {
-  describe: 'Reads: a token and the bytes.',
-  transient: false,
-  right: 'read',
-  worth: 'clean',
-  on: {
-    Load: to('S', 'mapReadOnly'),
-    Store: to('SM', 'requestModified'),
-    Evict: to('EI_A', 'unmap', 'returnTokens'),
-    TokensShared: to('S'),
-    TokensOwner: to('O'),
-    TokensAll: to('M'),
-    ForwardShared: to('S', 'answerShared'), // a node that has the bytes and a token to spare can serve a reader
-    ForwardModified: to('I', 'unmap', 'answerAll'),
-    ForwardMiss: to('S', 'answerNothing'),
-    StarvingModified: to('I', 'unmap', 'yieldAll'),
-    ...closing('S'),
-  },
-}
+type CacheState = keyof typeof states
 
-const O: Row = {
-  describe: 'Reads and answers for the bytes: the owner token, but not every token.',
-  transient: false,
-  right: 'read',
-  worth: 'dirty',
-  on: {
-    Load: to('O', 'mapReadOnly'),
-    Store: to('OM', 'requestModified'),
-    EvictOwner: to('OI_A', 'unmap', 'offerTokens'),
-    TokensOwner: to('O'),
-    TokensAll: to('M'),
-    ForwardShared: to('O', 'answerShared'),
-    ForwardSharedLast: to('I', 'unmap', 'answerAll'), // readers hold all others: the page moves on
-    ForwardModified: to('I', 'unmap', 'answerAll'),
-    StarvingShared: to('S', 'yieldOwner'),
-    StarvingSharedLast: to('I', 'unmap', 'yieldAll'),
-    StarvingModified: to('I', 'unmap', 'yieldAll'),
-    ...closing('O'),
-  },
-}
+const threads: readonly CacheTransition<CacheState>[] = [
+  on('I', 'Load', 'IS', 'requestShared'),
+  on('I', 'Store', 'IM', 'requestModified'),
+  on('S', 'Store', 'SM', 'requestModified'),
+  on('O', 'Store', 'OM', 'requestModified'),
+  on('M', ['Load', 'Store'], stay, 'mapWritable'),
+  on(['S', 'O', 'SM', 'OM', 'SM_A', 'SM_P'], 'Load', stay, 'mapReadOnly'),
+  // It is asked for. A thread that wants to write what will be readable faults once more.
+  on(['IS', 'IM', 'IS_A', 'IM_A', 'IS_P', 'IM_P'], ['Load', 'Store'], stay),
+  on(['SM', 'OM', 'SM_A', 'SM_P'], 'Store', stay),
+  on(['OI_A', 'EI_A'], ['Load', 'Store'], stay, 'demandLater'),
+]
 
-const M: Row = {
-  describe: 'Writes: every token.',
-  transient: false,
-  right: 'write',
-  worth: 'dirty',
-  on: {
-    Load: to('M', 'mapWritable'),
-    Store: to('M', 'mapWritable'),
-    EvictOwner: to('OI_A', 'unmap', 'offerTokens'),
-    // Protect first, read the bytes after: the other order loses a store.
-    ForwardShared: to('O', 'protect', 'answerShared'),
-    ForwardModified: to('I', 'unmap', 'answerAll'),
-    StarvingShared: to('S', 'protect', 'yieldOwner'),
-    StarvingModified: to('I', 'unmap', 'yieldAll'),
-    ...closing('M'),
-  },
-}
+const evictions: readonly CacheTransition<CacheState>[] = [
+  on('I', 'EvictNothing', stay, 'evicted'),
+  on('I', 'Evict', 'EI_A', 'returnTokens'),
+  on('S', 'Evict', 'EI_A', 'unmap', 'returnTokens'),
+  on('I', 'EvictOwner', 'OI_A', 'offerTokens'),
+  on(['O', 'M'], 'EvictOwner', 'OI_A', 'unmap', 'offerTokens'),
+  on('OI_A', 'WriteBack', 'EI_A', 'returnTokens'),
+  on('EI_A', 'PutAcknowledged', 'I', 'evicted'),
+]
 
-/** Every answer is in: enough to read, or ask persistently. */
-const answeredReader: Row['on'] = {
-  AnsweredAll: to('M', 'mapWritable'),
-  AnsweredOwner: to('O', 'mapReadOnly'),
-  AnsweredShared: to('S', 'mapReadOnly'),
-  AnsweredShort: to('IS_P', 'activateShared'),
-}
+const requests: readonly CacheTransition<CacheState>[] = [
+  on('IS', 'Asked', 'IS_A'),
+  on('IM', 'Asked', 'IM_A'),
+  on(['SM', 'OM'], 'Asked', 'SM_A'),
+  on(['IS', 'IM'], ['Refused', 'NoMemory'], 'I', 'fail'),
+  on('SM', ['Refused', 'NoMemory'], 'S', 'fail'),
+  on('OM', ['Refused', 'NoMemory'], 'O', 'fail'),
+  // The end of an earlier persistent request is being acknowledged. Only another request waits for that.
+  on(['I', 'S', 'O', 'M'], ['AckMore', 'AckLast'], stay),
+  on(['IS', 'IM', 'SM', 'OM'], 'AckMore', stay),
+  on('IS', 'AckLast', stay, 'requestShared'),
+  on(['IM', 'SM', 'OM'], 'AckLast', stay, 'requestModified'),
 
-/** The same for a writer that does not read. */
-const answeredWriter: Row['on'] = {
-  AnsweredAll: to('M', 'mapWritable'),
-  AnsweredOwner: to('IM_P', 'activateModified'),
-  AnsweredShared: to('IM_P', 'activateModified'),
-  AnsweredShort: to('IM_P', 'activateModified'),
-}
+  // Every answer is in: it has what it wants, or asks persistently.
+  on(['IS', 'IM', 'SM', 'OM', 'IM_A', 'SM_A'], 'AnswerMore', stay),
+  on(['IS', 'IM', 'SM', 'OM', 'IS_A', 'IM_A', 'SM_A'], 'AnsweredAll', 'M', 'mapWritable'),
+  on(['IS', 'IS_A'], 'AnsweredOwner', 'O', 'mapReadOnly'),
+  on(['IS', 'IS_A'], 'AnsweredShared', 'S', 'mapReadOnly'),
+  on(['IS', 'IS_A'], 'AnsweredShort', 'IS_P', 'activateShared'),
+  on(['IM', 'IM_A'], ['AnsweredOwner', 'AnsweredShared', 'AnsweredShort'], 'IM_P', 'activateModified'),
+  // It reads meanwhile: tokens that come do not take that away.
+  on(['SM', 'SM_A'], ['AnsweredOwner', 'AnsweredShared'], 'SM_P', 'activateModified'),
+  on('OM', 'AnsweredOwner', 'SM_P', 'activateModified'), // it has the owner token itself
 
-/** The same for a writer that reads meanwhile: tokens that come do not take that away. */
-const answeredUpgrader: Row['on'] = {
-  AnsweredAll: to('M', 'mapWritable'),
-  AnsweredOwner: to('SM_P', 'activateModified'),
-  AnsweredShared: to('SM_P', 'activateModified'),
-}
+  on('IS_P', 'TurnCame', stay, 'activateShared'),
+  on(['IM_P', 'SM_P'], 'TurnCame', stay, 'activateModified'),
+]
 
-/** Tokens that come while others are waited for are only counted. */
-const counted = (state: CacheState): Row['on'] => ({
-  TokensBare: to(state),
-  TokensShared: to(state),
-  TokensOwner: to(state),
-  TokensAll: to(state),
-})
+/** Tokens that were no answer. */
+const tokens: readonly CacheTransition<CacheState>[] = [
+  on('I', 'TokensBare', stay),
+  on(['I', 'S'], 'TokensShared', 'S'),
+  on(['I', 'S', 'O'], 'TokensOwner', 'O'),
+  on(['I', 'S', 'O'], 'TokensAll', 'M'),
+  // While others are waited for, they are only counted.
+  on(['IS', 'IM', 'IS_A', 'IM_A'], ['TokensBare', 'TokensShared', 'TokensOwner', 'TokensAll'], stay),
+  on('SM', 'TokensShared', stay),
+  on(['SM', 'OM'], ['TokensOwner', 'TokensAll'], 'OM'),
+  on('SM_A', ['TokensShared', 'TokensOwner', 'TokensAll'], stay),
+  // One that starves waits for them.
+  on(['IS_P', 'IM_P'], 'TokensBare', stay),
+  on('IS_P', 'TokensOwner', 'O', 'mapReadOnly', 'deactivate'),
+  on(['IM_P', 'SM_P'], ['TokensShared', 'TokensOwner'], stay),
+  on(['IS_P', 'IM_P', 'SM_P'], 'TokensAll', 'M', 'mapWritable', 'deactivate'),
+]
 
-/** Home has served us before this one: it waits until we have used the page. */
-const keepQuestions = (state: CacheState): Row['on'] => ({
-  ForwardShared: to(state, 'defer'),
-  ForwardSharedLast: to(state, 'defer'),
-  ForwardModified: to(state, 'defer'),
-  ForwardMiss: to(state, 'defer'),
-})
+/** Home asks for another node. */
+const questions: readonly CacheTransition<CacheState>[] = [
+  // Protect first, read the bytes after: the other order loses a store.
+  on('M', 'ForwardShared', 'O', 'protect', 'answerShared'),
+  // Nothing is mapped, or a reader has a token to spare.
+  on(['I', 'IS', 'IM', 'OI_A', 'S', 'O', 'SM', 'OM'], 'ForwardShared', stay, 'answerShared'),
+  on(['I', 'IS', 'IM', 'OI_A'], ['ForwardSharedLast', 'ForwardModified'], stay, 'answerAll'),
+  on(['S', 'O', 'M'], 'ForwardModified', 'I', 'unmap', 'answerAll'),
+  on('O', 'ForwardSharedLast', 'I', 'unmap', 'answerAll'), // readers hold all others: the page moves on
+  on(['SM', 'OM'], ['ForwardSharedLast', 'ForwardModified'], 'IM', 'unmap', 'answerAll'), // another one was first
+  on(['I', 'IS', 'IM', 'OI_A', 'S', 'SM', 'EI_A'], 'ForwardMiss', stay, 'answerNothing'),
+  // Home has served us before this one: it waits until we have used the page.
+  on(
+    ['IS_A', 'IM_A', 'SM_A', 'IM_P', 'SM_P'],
+    ['ForwardShared', 'ForwardSharedLast', 'ForwardModified', 'ForwardMiss'],
+    stay,
+    'defer',
+  ),
+  // Neither the owner token nor bytes are here, or it would not starve.
+  on('IS_P', ['ForwardModified', 'ForwardMiss'], stay, 'defer'),
+]
 
-const refused = (state: CacheState): Row['on'] => ({ Refused: to(state, 'fail'), NoMemory: to(state, 'fail') })
+/** One that starves comes first. */
+const starving: readonly CacheTransition<CacheState>[] = [
+  on(['I', 'IS', 'IM', 'IS_A', 'IM_A', 'IM_P', 'OI_A'], 'StarvingShared', stay, 'yieldOwner'),
+  on(['I', 'IS', 'IM', 'IS_A', 'IM_A', 'IM_P', 'OI_A'], ['StarvingSharedLast', 'StarvingModified'], stay, 'yieldAll'),
+  on('IS_P', 'StarvingModified', stay, 'yieldAll'),
+  on(['S', 'O', 'M'], 'StarvingModified', 'I', 'unmap', 'yieldAll'),
+  on('O', 'StarvingShared', 'S', 'yieldOwner'),
+  on('O', 'StarvingSharedLast', 'I', 'unmap', 'yieldAll'),
+  on('M', 'StarvingShared', 'S', 'protect', 'yieldOwner'),
+  on(['SM', 'SM_A', 'SM_P'], 'StarvingShared', stay, 'yieldOwner'), // SM: an answer that overtook `Asked` brought it
+  on('OM', 'StarvingShared', 'SM', 'yieldOwner'),
+  on(['SM', 'OM'], ['StarvingSharedLast', 'StarvingModified'], 'IM', 'unmap', 'yieldAll'),
+  on('SM_A', ['StarvingSharedLast', 'StarvingModified'], 'IM_A', 'unmap', 'yieldAll'),
+  on('SM_P', ['StarvingSharedLast', 'StarvingModified'], 'IM_P', 'unmap', 'yieldAll'),
+]
 
-const IS: Row = {
-  describe: 'Wants to read; has asked home, or will when the end of its persistent request is acknowledged by all.',
-  transient: true,
-  right: 'none',
-  worth: 'none',
-  on: {
-    Load: to('IS'),
-    Store: to('IS'), // the thread faults once more when the page is readable
-    Asked: to('IS_A'),
-    AnswerMore: to('IS'),
-    ...answeredReader,
-    AckMore: to('IS'),
-    AckLast: to('IS', 'requestShared'),
-    ...counted('IS'),
-    ...answerQuestions('IS'),
-    ...giveWay('IS'),
-    ...refused('I'),
-  },
-}
-
-const IM: Row = {
-  describe: 'Wants to write; has asked home, or will when the end of its persistent request is acknowledged by all.',
-  transient: true,
-  right: 'none',
-  worth: 'none',
-  on: {
-    Load: to('IM'),
-    Store: to('IM'),
-    Asked: to('IM_A'),
-    AnswerMore: to('IM'),
-    ...answeredWriter,
-    AckMore: to('IM'),
-    AckLast: to('IM', 'requestModified'),
-    ...counted('IM'),
-    ...answerQuestions('IM'),
-    ...giveWay('IM'),
-    ...refused('I'),
-  },
-}
-
-const SM: Row = {
-  describe: 'Reads, wants to write; has asked home, or will when the end of its persistent request is acknowledged.',
-  transient: true,
-  right: 'read',
-  worth: 'clean',
-  on: {
-    Load: to('SM', 'mapReadOnly'),
-    Store: to('SM'),
-    Asked: to('SM_A'),
-    AnswerMore: to('SM'),
-    ...answeredUpgrader,
-    AckMore: to('SM'),
-    AckLast: to('SM', 'requestModified'),
-    TokensShared: to('SM'),
-    TokensOwner: to('OM'),
-    TokensAll: to('OM'),
-    ForwardShared: to('SM', 'answerShared'),
-    ForwardSharedLast: to('IM', 'unmap', 'answerAll'),
-    ForwardModified: to('IM', 'unmap', 'answerAll'), // another writer was first
-    ForwardMiss: to('SM', 'answerNothing'),
-    StarvingShared: to('SM', 'yieldOwner'), // an answer that overtook `Asked` brought the owner token
-    StarvingSharedLast: to('IM', 'unmap', 'yieldAll'),
-    StarvingModified: to('IM', 'unmap', 'yieldAll'),
-    ...refused('S'),
-  },
-}
-
-const OM: Row = {
-  describe: 'Reads and answers for the bytes, wants to write; has asked home, or will.',
-  transient: true,
-  right: 'read',
-  worth: 'dirty',
-  on: {
-    Load: to('OM', 'mapReadOnly'),
-    Store: to('OM'),
-    Asked: to('SM_A'),
-    AnswerMore: to('OM'),
-    AnsweredAll: to('M', 'mapWritable'),
-    AnsweredOwner: to('SM_P', 'activateModified'), // it has the owner token itself
-    AckMore: to('OM'),
-    AckLast: to('OM', 'requestModified'),
-    TokensOwner: to('OM'),
-    TokensAll: to('OM'),
-    ForwardShared: to('OM', 'answerShared'),
-    ForwardSharedLast: to('IM', 'unmap', 'answerAll'),
-    ForwardModified: to('IM', 'unmap', 'answerAll'),
-    StarvingShared: to('SM', 'yieldOwner'),
-    StarvingSharedLast: to('IM', 'unmap', 'yieldAll'),
-    StarvingModified: to('IM', 'unmap', 'yieldAll'),
-    ...refused('O'),
-  },
-}
-
-const IS_A: Row = {
-  describe: 'Wants to read; home has asked on its behalf, the answer is missing.',
-  transient: true,
-  right: 'none',
-  worth: 'none',
-  on: {
-    Load: to('IS_A'),
-    Store: to('IS_A'),
-    ...answeredReader,
-    ...counted('IS_A'),
-    ...keepQuestions('IS_A'),
-    ...giveWay('IS_A'),
-  },
-}
-
-const IM_A: Row = {
-  describe: 'Wants to write; home has asked on its behalf, answers are missing.',
-  transient: true,
-  right: 'none',
-  worth: 'none',
-  on: {
-    Load: to('IM_A'),
-    Store: to('IM_A'),
-    AnswerMore: to('IM_A'),
-    ...answeredWriter,
-    ...counted('IM_A'),
-    ...keepQuestions('IM_A'),
-    ...giveWay('IM_A'),
-  },
-}
-
-const SM_A: Row = {
-  describe: 'Reads, wants to write; home has asked on its behalf, answers are missing.',
-  transient: true,
-  right: 'read',
-  worth: 'dirty',
-  on: {
-    Load: to('SM_A', 'mapReadOnly'),
-    Store: to('SM_A'),
-    AnswerMore: to('SM_A'),
-    ...answeredUpgrader,
-    TokensShared: to('SM_A'), // it has bytes
-    TokensOwner: to('SM_A'),
-    TokensAll: to('SM_A'),
-    ...keepQuestions('SM_A'),
-    StarvingShared: to('SM_A', 'yieldOwner'),
-    StarvingSharedLast: to('IM_A', 'unmap', 'yieldAll'),
-    StarvingModified: to('IM_A', 'unmap', 'yieldAll'),
-  },
-}
-
-const IS_P: Row = {
-  describe: 'Starves for reading: asks every node persistently, or waits for its turn to.',
-  transient: true,
-  right: 'none',
-  worth: 'none',
-  on: {
-    Load: to('IS_P'),
-    Store: to('IS_P'),
-    TokensBare: to('IS_P'),
-    TokensOwner: to('O', 'mapReadOnly', 'deactivate'),
-    TokensAll: to('M', 'mapWritable', 'deactivate'),
-    TurnCame: to('IS_P', 'activateShared'),
-    // Neither the owner token nor bytes are here, or it would not starve.
-    ForwardModified: to('IS_P', 'defer'),
-    ForwardMiss: to('IS_P', 'defer'),
-    StarvingModified: to('IS_P', 'yieldAll'),
-  },
-}
-
-const IM_P: Row = {
-  describe: 'Starves for writing: asks every node persistently, or waits for its turn to.',
-  transient: true,
-  right: 'none',
-  worth: 'none',
-  on: {
-    Load: to('IM_P'),
-    Store: to('IM_P'),
-    TokensBare: to('IM_P'),
-    TokensShared: to('IM_P'),
-    TokensOwner: to('IM_P'),
-    TokensAll: to('M', 'mapWritable', 'deactivate'),
-    TurnCame: to('IM_P', 'activateModified'),
-    ...keepQuestions('IM_P'),
-    ...giveWay('IM_P'),
-  },
-}
-
-const SM_P: Row = {
-  describe: 'Reads, starves for writing: asks every node persistently, or waits for its turn to.',
-  transient: true,
-  right: 'read',
-  worth: 'dirty',
-  on: {
-    Load: to('SM_P', 'mapReadOnly'),
-    Store: to('SM_P'),
-    TokensShared: to('SM_P'),
-    TokensOwner: to('SM_P'),
-    TokensAll: to('M', 'mapWritable', 'deactivate'),
-    TurnCame: to('SM_P', 'activateModified'),
-    ...keepQuestions('SM_P'),
-    StarvingShared: to('SM_P', 'yieldOwner'),
-    StarvingSharedLast: to('IM_P', 'unmap', 'yieldAll'),
-    StarvingModified: to('IM_P', 'unmap', 'yieldAll'),
-  },
-}
-
-/** A thread wants the page while it is being evicted: it is asked for when that is over. */
-const later = (state: CacheState): Row['on'] => ({
-  Load: to(state, 'demandLater'),
-  Store: to(state, 'demandLater'),
-})
-
-const OI_A: Row = {
-  describe: 'Evicts a copy with the owner token; waits for home to say where the bytes go, and answers until then.',
-  transient: true,
-  right: 'none',
-  worth: 'dirty',
-  on: { ...later('OI_A'), ...answerQuestions('OI_A'), ...giveWay('OI_A'), WriteBack: to('EI_A', 'returnTokens') },
-}
-
-const EI_A: Row = {
-  describe: 'Has sent its tokens home; waits for home to acknowledge.',
-  transient: true,
-  right: 'none',
-  worth: 'none',
-  on: { ...later('EI_A'), ForwardMiss: to('EI_A', 'answerNothing'), PutAcknowledged: to('I', 'evicted') },
-}
-
-const H: HomeRow = {
-  describe:
+const home = {
+  // What its memory is worth, home's own copy knows.
+  H: idle(
+    'stale',
     "Home's hints: the owner should have the owner token (none: home itself), the sharers may have others. Rights do not depend on them.",
-  transient: false,
-  memory: 'stale', // home's own copy knows
-  on: {
-    GetShared: to('H', 'askHolder', 'addSharer'),
-    GetModified: to('H', 'askHolders', 'expectAlone'),
-    ActivateShared: to('H', 'expectOwner'),
-    ActivateModified: to('H', 'expectAlone'),
-    PutOffer: to('H', 'askForWriteBack'),
-    PutTokens: to('H', 'removeSharer', 'takeTokens', 'acknowledgePut'),
-    PutOwner: to('H', 'removeSharer', 'clearOwner', 'takeTokens', 'acknowledgePut'),
-  },
+  ),
 }
 
-export const token: Protocol<CacheState, 'H'> = {
+export const token: Protocol = {
   name: 'token',
   describe:
     "Token coherence: rights are counted in tokens; requests follow home's hints, and a node that falls short asks every node persistently.",
@@ -447,9 +204,20 @@ export const token: Protocol<CacheState, 'H'> = {
     "Martin, Hill, Wood: Token Coherence: Decoupling Performance and Correctness (ISCA 2003). Data-carrying rule and persistent requests with tables at each node as in gem5's MOESI_CMP_token-*.sm. That every question is answered, and the end of a persistent request acknowledged, is new here: frames are written one-sidedly.",
   cache: {
     initial: 'I',
-    states: { I, S, O, M, IS, IM, SM, OM, IS_A, IM_A, SM_A, IS_P, IM_P, SM_P, OI_A, EI_A },
+    states: cacheTable(states, [...threads, ...evictions, ...requests, ...tokens, ...questions, ...starving]),
   },
-  directory: { initial: 'H', states: { H } },
+  directory: {
+    initial: 'H',
+    states: directoryTable(home, [
+      on('H', 'GetShared', stay, 'askHolder', 'addSharer'),
+      on('H', 'GetModified', stay, 'askHolders', 'expectAlone'),
+      on('H', 'ActivateShared', stay, 'expectOwner'),
+      on('H', 'ActivateModified', stay, 'expectAlone'),
+      on('H', 'PutOffer', stay, 'askForWriteBack'),
+      on('H', 'PutTokens', stay, 'removeSharer', 'takeTokens', 'acknowledgePut'),
+      on('H', 'PutOwner', stay, 'removeSharer', 'clearOwner', 'takeTokens', 'acknowledgePut'),
+    ]),
+  },
   recovery: { cache: { none: 'I', shared: 'S', owner: 'M' }, directory: { none: 'H', shared: 'H', owner: 'H' } },
   tokens: { home: 'M', homeShared: 'O' },
-}
+} satisfies Protocol<CacheState, 'H'>

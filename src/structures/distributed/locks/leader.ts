@@ -7,13 +7,7 @@ import type { HomeMemory } from '../heap/home-memory.ts'
 import { CompareExchangeCommand } from '../memory/command.ts'
 import type { Promised } from '../memory/promised.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
-import { waitingRanksBytes } from '../waiting/waiting-ranks.ts'
 import { LeaseWatch } from './lease-watch.ts'
-
-/** Bytes of a leader's body: its word, and the marks of the waiters. */
-export function leaderBytes(ranks: number): number {
-  return 8 + waitingRanksBytes(ranks)
-}
 
 /**
  * ```

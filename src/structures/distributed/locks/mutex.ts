@@ -4,14 +4,8 @@ import type { WaitOptions } from '../../waiting/wait-options.ts'
 import type { HomeMemory } from '../heap/home-memory.ts'
 import type { Promised } from '../memory/promised.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
-import { waitingRanksBytes } from '../waiting/waiting-ranks.ts'
 import { tokenOf } from './hold-word.ts'
 import { GroupHolds } from './holds.ts'
-
-/** Bytes of a mutex's body: its word, and the marks of the waiters. */
-export function mutexBytes(ranks: number): number {
-  return 8 + waitingRanksBytes(ranks)
-}
 
 /**
  * At most one holder at a time, among the ranks of a group; as {@link Mutex} on one machine. Its state is one word

@@ -4,14 +4,8 @@ import type { WaitOptions } from '../../waiting/wait-options.ts'
 import type { HomeMemory } from '../heap/home-memory.ts'
 import type { Promised } from '../memory/promised.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
-import { waitingRanksBytes } from '../waiting/waiting-ranks.ts'
 import { DONE } from './hold-word.ts'
 import { type GroupHold, GroupHolds } from './holds.ts'
-
-/** Bytes of a once's body: its word, and the marks of the waiters. */
-export function onceBytes(ranks: number): number {
-  return 8 + waitingRanksBytes(ranks)
-}
 
 /**
  * Work that one rank of a group does, and all others find done; as {@link Once} on one machine. One word says which

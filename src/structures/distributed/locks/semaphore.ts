@@ -4,13 +4,7 @@ import type { WaitOptions } from '../../waiting/wait-options.ts'
 import type { HomeMemory } from '../heap/home-memory.ts'
 import type { Promised } from '../memory/promised.ts'
 import type { GroupBell } from '../waiting/group-bell.ts'
-import { waitingRanksBytes } from '../waiting/waiting-ranks.ts'
 import { GroupHolds } from './holds.ts'
-
-/** Bytes of a semaphore's body: a word for each permit, and the marks of the waiters. */
-export function semaphoreBytes(permits: number, ranks: number): number {
-  return permits * 8 + waitingRanksBytes(ranks)
-}
 
 /**
  * At most N holders at a time, among the ranks of a group; as {@link Semaphore} on one machine. There is a word for
