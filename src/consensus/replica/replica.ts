@@ -1,12 +1,7 @@
 import { TraceLevel, traceChannel } from '../../profiling/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { type Entry, EntryFlag } from './cell.ts'
-import {
-  type Configuration,
-  decodeConfiguration,
-  majorityOf,
-  type Voter,
-} from './configuration.ts'
+import { type Configuration, decodeConfiguration, majorityOf, type Voter } from './configuration.ts'
 import { Connections, type Peer, type ReplicaCard } from './connections.ts'
 import { DurableState } from './durable-state.ts'
 import type { FailOver } from './fail-over.ts'

@@ -47,8 +47,7 @@ export class VoterChanges {
     const { voters } = configuration
     const { connections, votersWanted, isDurable, ahead } = this.#parts
     if (!leader.isReady) return
-    const isGone = ({ id }: Voter): boolean =>
-      connections.isDead(id) || connections.isLeaving(id) || this.#isAbsent(id)
+    const isGone = ({ id }: Voter): boolean => connections.isDead(id) || connections.isLeaving(id) || this.#isAbsent(id)
     const isPatient = ({ id }: Voter): boolean => connections.waitsToLeave(id)
     const gone =
       voters.find((voter) => isGone(voter) && !isPatient(voter)) ??
