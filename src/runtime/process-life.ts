@@ -2,8 +2,8 @@ import process from 'node:process'
 import { native, SystemError } from '../native/index.ts'
 
 /**
- * Shortest turn that the scheduler gives: an agent that is rung has to be on a processor at once, and does not stay
- * there for long. So has a life thread, to end.
+ * Shortest turn that the scheduler gives. An agent that is rung has to be on a processor at once, and does not stay
+ * there for long. A life thread has to end at once.
  */
 export const SLICE_NS_MIN = 100_000
 

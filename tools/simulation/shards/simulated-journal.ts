@@ -17,7 +17,6 @@ import {
 import { native } from 'aether-dsm/internal/native'
 import type { SimulatedCluster, Stream } from 'aether-dsm/internal/providers'
 import { type DiskPlan, SimulatedDisk } from '../replicas/simulated-disk.ts'
-import type { SimulatedProgram } from './simulated-program.ts'
 
 const OPEN_NS_MAX = 5_000_000
 const LOOK_NS = 500_000
@@ -27,6 +26,14 @@ interface Kept {
   id: number
   disk: SimulatedDisk
   user: SimulatedJournal | undefined
+}
+
+/** The program that starts a journal's thread. */
+interface JournalProgram {
+  readonly cluster: SimulatedCluster
+  readonly isLive: boolean
+  readonly journals: SimulatedJournal[]
+  run(what: () => void): void
 }
 
 /** The disks of all nodes, by the directories of their logs. They outlive processes. */
@@ -43,7 +50,7 @@ export class SimulatedDisks {
   }
 
   /** What the thread does that a program starts for a journal. */
-  start(program: SimulatedProgram, start: JournalStart): SimulatedJournal {
+  start(program: JournalProgram, start: JournalStart): SimulatedJournal {
     const journal = new SimulatedJournal(program, start)
     program.cluster.kernel.after(this.#stream.between(LOOK_NS, OPEN_NS_MAX), () => {
       if (program.isLive) journal.open(this.#open(journal, start.directory))
@@ -52,7 +59,7 @@ export class SimulatedDisks {
   }
 
   /** The process has ended: what was not on its disks may be lost. */
-  crashed(program: SimulatedProgram): void {
+  crashed(program: JournalProgram): void {
     for (const kept of this.#kept.values()) {
       if (kept.user?.program !== program) continue
       kept.disk.crash()
@@ -99,7 +106,7 @@ export class SimulatedDisks {
 
 /** In the place of the thread that writes a replica's log: a disk in virtual time. */
 export class SimulatedJournal extends EventEmitter {
-  readonly program: SimulatedProgram
+  readonly program: JournalProgram
   /** Of the replica; undefined until it is open. */
   id: number | undefined
   /** The lock is free, and its program closes the bell. */
@@ -112,7 +119,7 @@ export class SimulatedJournal extends EventEmitter {
   #kept: Kept | undefined
   #isClosing = false
 
-  constructor(program: SimulatedProgram, start: JournalStart) {
+  constructor(program: JournalProgram, start: JournalStart) {
     super()
     this.program = program
     this.#start = start

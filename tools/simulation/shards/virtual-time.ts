@@ -83,8 +83,8 @@ function promised<T>(
 let isInstalled = false
 
 /**
- * From now on the clock, the timers, the threads and the random numbers of Node.js are those of the {@link SimulatedProgram} that
- * asks. All else in this process has those of before.
+ * From now on the clock, the timers, the threads and the random numbers of Node.js are those of the
+ * {@link SimulatedProgram} that asks. All else in this process has those of before.
  */
 export function installVirtualTime(): void {
   if (isInstalled) return
