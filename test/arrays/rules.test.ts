@@ -84,8 +84,8 @@ const stackBytes = (size: number): number => 8 * 20 * Math.ceil(3 / size)
 /** What is counted to find an element by eight digits, of which each has 256 values. */
 const COUNTS = 8 * 8 * 257
 /** More elements than counts. */
-const MANY = '(np.arange(50000.0) * 7919)'
-const many = (xp: Arrays): NdArray => xp.arange(50_000, null, 1, { partition: 'cyclic' }).multiply(7919)
+const MANY = '(np.arange(100000.0) * 7919)'
+const many = (xp: Arrays): NdArray => xp.arange(100_000, null, 1, { partition: 'cyclic' }).multiply(7919)
 
 const others: readonly Case[] = [
   { numpy: 'np.argmax(a)', call: (xp, { a }) => xp.argmax(a), bytesMax: (size) => 16 * size },

@@ -209,7 +209,7 @@ export const mistakes: readonly Mistake[] = [
     name: 'majority of the first voters',
     breaks: 'after a change, the old configuration still decides',
     find: 'configuration: () => this.#configuration,',
-    replace: 'configuration: () => this.#configurations[0].configuration,',
+    replace: 'configuration: () => this.#marks.at(0)?.configuration ?? this.#configuration,',
   },
   {
     name: 'own words are not compared',
