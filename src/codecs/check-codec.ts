@@ -10,7 +10,8 @@ export function checkCodec(codec: unknown): asserts codec is Codec<unknown> {
   const isNamed = typeof name === 'string' && name.length > 0 && name.length <= CODEC_NAME_MAX
   if (isNamed && typeof encode === 'function' && typeof decode === 'function') return
   const own = `an object with encode, decode and a name of 1 to ${CODEC_NAME_MAX} characters`
-  const names = builtInCodecs.map(({ name: known }) => known).join(', ')
-  const why = `options.codec must be one of ${names}, which 'aether-dsm/structures' exports, or ${own}; not ${shown(codec)}`
+  const names = builtInCodecs.map((each) => each.name)
+  const known = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+  const why = `options.codec must be ${known}, which 'aether-dsm/structures' exports, or ${own}; not ${shown(codec)}`
   throw new ArgumentError('options.codec', why)
 }

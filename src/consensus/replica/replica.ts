@@ -104,6 +104,7 @@ export class Replica {
   #leaderlessTicks = 0
   /** When no leader was found, and when it began its last campaign. */
   #leaderlessNs = 0
+  #leaderlessMs = 0
   #campaignNs = 0
   #lastFailOver: FailOver | undefined
   #restingTicks = 0
@@ -649,7 +650,7 @@ export class Replica {
       this.#leaderlessTicks = 0
       return
     }
-    if (this.#leaderlessTicks === 0) this.#leaderlessNs = this.#options.runtime.now()
+    if (this.#leaderlessTicks === 0) this.#noteLeaderless()
     this.#leaderlessTicks += 1
     if (this.#leaderlessTicks > this.#place(own, living) * this.#staggerTicks(highest)) this.#campaign()
   }
@@ -678,7 +679,7 @@ export class Replica {
     if (term === undefined) return
     this.#campaignNs = this.#options.runtime.now()
     // It was asked to lead, and nothing was missing.
-    if (this.#leaderlessTicks === 0) this.#leaderlessNs = this.#campaignNs
+    if (this.#leaderlessTicks === 0) this.#noteLeaderless()
     this.#leaderlessTicks = 0
     this.#ownTerm = term
     this.#connections.memory.left = term - 1
@@ -728,13 +729,19 @@ export class Replica {
     }
   }
 
-  #tookOver({ term, promisedNs, caughtUpNs }: Proposer): void {
+  #noteLeaderless(): void {
     const { runtime, clockMs } = this.#options
-    const now = runtime.now()
+    this.#leaderlessNs = runtime.now()
+    // A turn may have begun long before what it finds.
+    this.#leaderlessMs = clockMs()
+  }
+
+  #tookOver({ term, promisedNs, caughtUpNs }: Proposer): void {
+    const now = this.#options.runtime.now()
     const since = (ns: number): number => (ns - this.#leaderlessNs) / 1e6
     this.#lastFailOver = {
       term,
-      atMs: clockMs() - since(now),
+      atMs: this.#leaderlessMs,
       campaignMs: since(this.#campaignNs),
       promisedMs: since(promisedNs),
       caughtUpMs: since(caughtUpNs),
