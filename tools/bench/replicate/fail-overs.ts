@@ -16,6 +16,8 @@ import type { FromReplica, ReplicaPlan, ToReplica } from './replica-orders.ts'
 const LANES = 8
 /** Answers of the new leader that end a round. */
 const ANSWERS = 50
+/** In one group: it gives each of its ranks once. */
+const KILLS_MAX = 200
 /** A round begins when answers have come for this time. */
 const QUIET_MS = 20
 
@@ -35,10 +37,17 @@ export interface TimedFailOver {
  * that proposes is this one; it follows, and may come to vote.
  */
 export async function* failOvers(replicas: number, bytes: number, kills: number): AsyncGenerator<TimedFailOver> {
-  const plan: ReplicaPlan = {
-    ...{ name: `bench-fail-over-${process.pid}-${replicas}-${bytes}`, replicas, spinMs: 0, thread: 'own' as const },
-    directory: undefined,
-  }
+  for (let left = kills; left > 0; left -= KILLS_MAX)
+    yield* failOversOf(`bench-fail-over-${process.pid}-${replicas}-${left}`, replicas, bytes, Math.min(left, KILLS_MAX))
+}
+
+async function* failOversOf(
+  name: string,
+  replicas: number,
+  bytes: number,
+  kills: number,
+): AsyncGenerator<TimedFailOver> {
+  const plan: ReplicaPlan = { name, replicas, spinMs: 0, thread: 'own' as const, directory: undefined }
   const children = new Map<number, ChildProcess>()
   const begin = async (): Promise<void> => {
     const child = startReplica(plan)
