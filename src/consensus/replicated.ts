@@ -127,6 +127,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   readonly #snapshots: SnapshotHandOver<CommandOf<Machine>, AnswerOf<Machine>>
   #process: ReplicaPort | undefined
   #leadership: Leadership | undefined
+  #leaderId = 0
   #voters = 0
   #configuration: Configuration | undefined
   #onApplied: (index: number) => void = () => undefined
@@ -198,6 +199,11 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
 
   /** The leader, as far as is known here. */
   get leader(): Leadership | undefined {
+    const known = this.#leadership
+    if (known?.leader !== -1) return known
+    // It was heard of before it was met.
+    const rank = this.#parts.rankOf(this.#leaderId)
+    if (rank !== undefined) this.#leadership = { ...known, leader: rank }
     return this.#leadership
   }
 
@@ -487,6 +493,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
     const { group, rankOf, idOf } = this.#parts
     const isSelf = id === idOf(group.rank)
     this.#leadership = { term, leader: rankOf(id) ?? -1, isSelf }
+    this.#leaderId = id
     this.#meter.led(term, isSelf)
     if (isSelf) this.#showFailOver()
   }
@@ -538,7 +545,7 @@ export class Replicated<Machine extends AnyMachine> implements AsyncDisposable {
   async *#leaderships(signal: AbortSignal | undefined): AsyncGenerator<Leadership, void, undefined> {
     let seen = 0
     while (!this.closed) {
-      const now = this.#leadership
+      const now = this.leader
       if (now !== undefined && now.term > seen) {
         seen = now.term
         yield now
