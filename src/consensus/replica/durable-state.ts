@@ -81,7 +81,7 @@ export class DurableState {
     if (promise > this.#recordedTerm) {
       this.#recordedTerm = promise
       this.#forgetBehind(history.last)
-      this.#next = Math.max(this.#index, this.#snapshotIndex) + 1
+      this.#next = Math.max(Math.min(this.#next, history.last + 1), this.#snapshotIndex + 1)
       this.#journal.promise(promise)
       this.#records += 1
     }

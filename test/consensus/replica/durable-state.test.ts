@@ -47,3 +47,23 @@ test('one that was long when it was opened gets a snapshot a while later, and on
   assert.equal(journalOf(399).state.isLong(100_000), false)
   assert.equal(journalOf(400).state.isLong(100_000), true)
 })
+
+test('what was decided and recorded is not recorded again for another term: it may be dropped before its disk has it', () => {
+  const recorded: number[] = []
+  const slow: Journal = { ...journal, append: ({ index }) => recorded.push(index) }
+  const acceptor = { promise: 1024, accepted: () => undefined }
+  const state = new DurableState(slow, acceptor as unknown as ReplicaMemory, {
+    ...{ promise: 1024, decided: 0, snapshot: undefined, entries: [] },
+  })
+  const history = new LogHistory(0, 5000)
+  for (let count = 0; count < 20; count += 1) append({ state, history }, 1)
+  assert.ok(history.base > 0)
+  acceptor.promise = 2048
+  append({ state, history }, 1)
+  assert.deepEqual(
+    recorded,
+    Array.from({ length: 21 }, (_, at) => at + 1),
+  )
+  assert.equal(state.synced(22), true)
+  assert.deepEqual({ term: state.term, index: state.index }, { term: 2048, index: 21 })
+})

@@ -161,7 +161,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'lower terms count behind a promise',
     breaks: 'what was accepted in a lower term counts for the new one',
-    find: '\t\t\tthis.#forgetBehind(history.last);\n\t\t\tthis.#next = Math.max(this.#index, this.#snapshotIndex) + 1;\n',
+    find: '\t\t\tthis.#forgetBehind(history.last);\n\t\t\tthis.#next = Math.max(Math.min(this.#next, history.last + 1), this.#snapshotIndex + 1);\n',
     replace: '',
     hasDisks: true,
   },
