@@ -1,5 +1,5 @@
 /** The machine that the thread of a replica runs: a {@link Replica}, and two rings to the program. */
-import { native } from '../../native/index.ts'
+import { AetherError, DefectError, native } from '../../native/index.ts'
 import { traceChannel } from '../../profiling/index.ts'
 import { type AgentContext, LookBudget, type Machine, type MachineFactory, type Reply } from '../../runtime/index.ts'
 import type { MemoryRegion } from '../../verbs/index.ts'
@@ -11,6 +11,7 @@ import type { Recovered } from '../replica/journal.ts'
 import { PayloadSlab } from '../replica/payload-slab.ts'
 import type { PassedEntry } from '../replica/proposer.ts'
 import { Replica } from '../replica/replica.ts'
+import { NOTHING, numbers } from '../replica/replica-messages.ts'
 import {
   Demand,
   ENTRY_HEAD_BYTES,
@@ -28,7 +29,6 @@ const trace = traceChannel('consensus')
 /** More than this is not kept for a program that takes nothing. The replica then takes no more entries. */
 const BACKLOG_BYTES_MAX = 16 * 2 ** 20
 
-const NOTHING = new Uint8Array()
 const NOTHING_HELD: Recovered = { promise: 0, decided: 0, snapshot: undefined, entries: [] }
 
 /** Of a snapshot that is being taken. */
@@ -217,8 +217,9 @@ export class ReplicaAgent implements Machine {
     this.#hasRehearsed = true
     try {
       rehearse(this.#data.device, this.#data.protocol)
-    } catch {
+    } catch (error) {
       // What it lacked, memory or descriptors, is told when it is needed.
+      if (!(error instanceof AetherError) || error instanceof DefectError) throw error
     }
   }
 
@@ -280,10 +281,6 @@ export class ReplicaAgent implements Machine {
     }
     return now - this.#positionNs < this.#data.programNsMax
   }
-}
-
-function numbers(...values: readonly number[]): Uint8Array {
-  return new Uint8Array(Float64Array.from(values).buffer)
 }
 
 export const createMachine: (...parts: Parameters<MachineFactory>) => ReplicaAgent = (context, data) =>

@@ -94,7 +94,7 @@ const states = {
   X_B: busy('stale', 'A new owner was granted or is being served by the old one; waits for it to say so.'),
   XS_B: busy(
     'stale',
-    'The owner serves its first reader; waits for the reader, who says whether the owner had written the page.',
+    'The owner serves its first reader; waits for the reader to say whether the page had been written.',
   ),
   O_B: busy('stale', 'The owner serves another reader; waits for the reader.'),
   X_P: busy('stale', "The only holder evicts what it has written; waits for it to say that home's memory is valid."),

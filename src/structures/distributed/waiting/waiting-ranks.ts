@@ -8,7 +8,7 @@ export function waitingRanksBytes(ranks: number): number {
   return Math.ceil(ranks / BITS) * 8
 }
 
-/** Bytes of a body that is so many words of 64 bits, and the marks of the ranks that wait for them. */
+/** Bytes of a body: `words` words of 64 bits, and the marks of the ranks that wait for them. */
 export function awaitedWordsBytes(words: number, ranks: number): number {
   return words * 8 + waitingRanksBytes(ranks)
 }
