@@ -30,8 +30,8 @@ for (const first of drawn(BLOCKS, 1))
   })
 
 /**
- * What nodes with directories have shown: one that came back alone, with nothing, began another log; what was decided was
- * to be recorded again, and had been dropped; the leader's rank was not found again.
+ * What nodes with directories have shown: one that came back alone, with nothing, began another log; what was decided
+ * was to be recorded again, and had been dropped; the leader's rank was not found again.
  */
 const FOUND_ON_DISKS = [102, 903, 916]
 
